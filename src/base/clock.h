@@ -1,0 +1,14 @@
+/* Clocks, in nanoseconds. */
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#define NS_PER_S 1000000000ULL
+#define NS_PER_MS 1000000ULL
+
+uint64_t clock_mono_ns(void);
+uint64_t clock_real_ns(void);
+/* CPU time (user and system) that a live process has used so far, all threads; -1 with errno when
+ * the process is gone. Does not include its children. */
+int clock_process_cpu_ns(pid_t pid, uint64_t *ret);

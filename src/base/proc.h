@@ -1,0 +1,61 @@
+/* Starting, watching and ending processes. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/strv.h"
+
+struct proc_options {
+	const struct strv *argv; /* argv->v[0] is looked up in PATH of env */
+	const struct strv *env;  /* NULL: the own environment */
+	const char *cwd;         /* NULL: the own */
+	int out_fd, err_fd;      /* -1: the null device; may be equal */
+	int in_fd;               /* -1: the null device */
+	bool new_group;          /* leads a process group of its own, so that it can be signalled whole */
+	int cpu;                 /* pinned to this processor; -1: not pinned */
+};
+
+#define PROC_OPTIONS_INIT {.out_fd = -1, .err_fd = -1, .in_fd = -1, .cpu = -1}
+
+/* Starts a program. It gets SIGKILL when the starting thread's process dies (PR_SET_PDEATHSIG), default signal dispositions
+ * and an empty signal mask. A program that cannot be executed is ERR_ENVIRONMENT
+ * naming it. Returns its pid in ret. */
+int proc_start(const struct proc_options *o, pid_t *ret, struct error *err);
+
+/* How a process ended: exit code, or the signal that ended it (then code is -1). */
+struct proc_exit {
+	int code, signal;
+	uint64_t cpu_ns;  /* user and system time of it and of the children it waited for */
+	uint64_t max_rss; /* bytes */
+};
+
+/* Waits at most timeout_ns (UINT64_MAX: for ever). 0 ended, 1 still running, -1 error. */
+int proc_wait(pid_t pid, uint64_t timeout_ns, struct proc_exit *ret, struct error *err);
+
+/* Runs a program to its end with its output (both streams) appended to log_fd (-1: dropped).
+ * A time-out kills its whole group: ERR_TIMEOUT. A non-zero exit is not an error here. */
+int proc_run(const struct proc_options *o, uint64_t timeout_ns, struct proc_exit *ret,
+	struct error *err);
+
+/* Runs a program and gives its standard output (at most 16 MiB); non-zero exit is ERR_CHILD with
+ * the last lines of its standard error. */
+int proc_capture(const struct proc_options *o, uint64_t timeout_ns, struct strv *ret_lines,
+	struct error *err);
+
+/* "exit code 3" or "signal 9 (Killed)"; caller frees. */
+char *proc_exit_text(const struct proc_exit *e);
+
+/* Kills all descendants of this process (SIGKILL) until none is left; the process should be a
+ * child subreaper, so that orphans stay descendants. except: a pid to leave alone, or 0. */
+void proc_kill_descendants(pid_t except);
+
+/* The pids of all live descendants of pid (not pid itself). *ret is malloc'ed; returns count. */
+size_t proc_descendants(pid_t pid, pid_t **ret);
+
+/* Start time of a process in clock ticks since boot (field 22 of its stat), 0 when it is gone: a
+ * pid with its start time names a process for good. */
+uint64_t proc_start_time(pid_t pid);
