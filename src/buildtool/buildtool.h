@@ -1,0 +1,40 @@
+/* Build tools: which commands configure and build a project, and where its binary then lies. Pure:
+ * nothing is started here. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/strv.h"
+#include "config/plan.h"
+
+/* Where one build happens. All paths absolute. */
+struct build_place {
+	const char *source; /* the sources to build: the user's own folder, or its copy in the slot */
+	const char *build;  /* the build folder in the slot (cargo's target folder, cmake's -B, …) */
+	const char *cc, *cxx; /* compiler names as the build sees them (found through PATH) */
+	int jobs;
+};
+
+struct build_step {
+	char *label;        /* "configure", "build" */
+	struct strv argv;
+	char *cwd;
+	bool configure;     /* observe only: no flags are added */
+	struct strv env;    /* NAME=VALUE on top of the node's */
+};
+
+struct build_steps {
+	struct build_step *v;
+	size_t n, cap;
+	struct strv binaries; /* absolute paths, in the order of plan.build.binary */
+};
+void build_steps_release(struct build_steps *s);
+
+/* Whether this tool builds inside the source folder, so that it needs a copy of it. */
+bool buildtool_in_tree(enum build_tool tool);
+/* Checks what can be checked before the first compile (CMakeLists.txt, Cargo.lock, … present). */
+int buildtool_check(const struct plan_build *b, const char *source, struct error *err);
+int buildtool_steps(const struct plan_build *b, const struct build_place *place,
+	const struct strv *vars, struct build_steps *ret, struct error *err);

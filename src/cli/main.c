@@ -1,0 +1,92 @@
+/* whet: sets up, finds the verb, lets it run, and checks that standard output was written. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/opt.h"
+
+static const struct verb *const verbs[] = {
+	&verb_build, &verb_train, &verb_bench, &verb_explain, &verb_profile, &verb_origin, NULL,
+};
+
+static void usage(FILE *to)
+{
+	fputs("usage: whet VERB [OPTIONS] [ARGUMENTS]\n\n"
+	      "Profile-guided release builds that can be trusted.\n\nverbs:\n",
+		to);
+	for (size_t i = 0; verbs[i]; i++)
+		fprintf(to, "  %-10s %s\n", verbs[i]->name, verbs[i]->summary);
+	fputs("\n`whet VERB --help` explains a verb. Exit codes: 0 done, 1 a gate stopped it, 2 usage "
+	      "or\nconfiguration, 3 the environment lacks something, 4 a program that whet ran "
+	      "failed,\n5 internal error, 130 interrupted.\n",
+		to);
+}
+
+/* Descriptors 0 to 2 must exist, or files opened later would take their place. */
+static void ensure_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= 2);
+	if (fd > 2)
+		close(fd);
+}
+
+static int unknown_verb(const char *word)
+{
+	const char *names[ARRAY_SIZE(verbs)];
+	const char *close;
+	struct error err = ERROR_INIT;
+	size_t n = 0;
+
+	for (; verbs[n]; n++)
+		names[n] = verbs[n]->name;
+	names[n] = NULL;
+	close = cli_suggest(word, names);
+	if (close)
+		error_set(&err, ERR_USAGE, "unknown verb '%s'; did you mean '%s'?", word, close);
+	else
+		error_set(&err, ERR_USAGE, "unknown verb '%s'; `whet --help` lists the verbs", word);
+	return cli_fail(&err);
+}
+
+static int finish(int code)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return code;
+	fprintf(stderr, "whet: cannot write to standard output: %s\n", strerror(errno));
+	return code ? code : 3;
+}
+
+int main(int argc, char **argv)
+{
+	auto_free char *self = realpath("/proc/self/exe", NULL);
+	struct cli cli = {.self = self ? self : argv[0]};
+
+	ensure_streams();
+	signal(SIGPIPE, SIG_IGN);
+	if (argc < 2) {
+		usage(stderr);
+		return 2;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+		strcmp(argv[1], "help") == 0) {
+		usage(stdout);
+		return finish(0);
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		printf("whet %s\n", WHET_VERSION);
+		return finish(0);
+	}
+	for (size_t i = 0; verbs[i]; i++)
+		if (strcmp(argv[1], verbs[i]->name) == 0)
+			return finish(verbs[i]->run(&cli, argc - 2, argv + 2));
+	return unknown_verb(argv[1]);
+}

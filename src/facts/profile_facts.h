@@ -1,0 +1,38 @@
+/* What the merged profile holds, as far as gates and report need it, and where it came from. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/strv.h"
+
+struct profile_function {
+	char *key; /* PGO name: linkage name, or path;name for a local one */
+	uint64_t hash;
+	uint64_t max_count; /* its largest counter; 0: not executed */
+};
+
+struct profile_facts {
+	char *sha256;      /* of the profile as published */
+	uint64_t functions, executed, total_count;
+	struct profile_function *v; /* every function record, sorted by key */
+	size_t n, cap;
+	bool given; /* by --profile, not trained in this build */
+};
+
+/* Where a profile comes from: published beside it, checked when it is used again. */
+struct provenance {
+	char *profile;  /* digest of the profile's file */
+	char *source;   /* digest of the sources that were trained */
+	char *training; /* digest of the training plan */
+	char *target;   /* target triple */
+	char *project, *created; /* created: RFC 3339 UTC */
+	struct strv compilers;   /* one line each: path-independent identity, e.g. "clang 22.1.8" */
+};
+
+void profile_facts_release(struct profile_facts *p);
+void provenance_release(struct provenance *p);
+int provenance_write(const struct provenance *p, const char *path, struct error *err);
+int provenance_read(const char *path, struct provenance *ret, struct error *err);

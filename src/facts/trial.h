@@ -1,0 +1,44 @@
+/* Raw samples of a comparison, and what statistics make of them. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/json.h"
+
+/* One measured slice. */
+struct sample {
+	uint32_t launch, scenario, variant, slice; /* indices; slice: position inside the launch */
+	uint64_t requests; /* verified */
+	uint64_t cpu_ns;   /* of the subject's whole process tree during the slice */
+	uint64_t wall_ns, driver_cpu_ns;
+};
+
+struct samples {
+	struct sample *v;
+	size_t n, cap;
+};
+
+/* variant against the base variant in one scenario. */
+struct comparison {
+	char *scenario, *variant, *base;
+	double base_ns;          /* median CPU per request of the base, ns */
+	double ratio, low, high; /* estimate and 95 % interval, corrected over scenarios */
+	double p;                /* two-sided, sign-flip over launches, max-T over scenarios */
+	uint32_t launches, slices;
+	enum { SHOWN_NONE, SHOWN_LESS, SHOWN_MORE } shown;
+};
+
+struct comparisons {
+	struct comparison *v;
+	size_t n, cap;
+	double driver_busy; /* largest share of wall time that the driver used in a slice set */
+	char *warnings;     /* lines; "" when none */
+};
+
+void samples_add(struct samples *s, const struct sample *one);
+void samples_release(struct samples *s);
+void comparison_release(struct comparison *c);
+void comparisons_release(struct comparisons *c);
+json_t *samples_json(const struct samples *s);
+json_t *comparisons_json(const struct comparisons *c);

@@ -1,0 +1,45 @@
+/* Gates: pure functions, facts in, verdict out. Meaning, default and remedy of each:
+ * docs/gates.md. */
+#pragma once
+
+#include "config/plan.h"
+#include "elf/elf_facts.h"
+#include "facts/compile.h"
+#include "facts/profile_facts.h"
+#include "facts/training.h"
+#include "facts/verdict.h"
+
+/* Everything a gate may look at. A pointer is NULL when that part of the build did not happen (yet);
+ * each gate says which parts it needs and is called when they are there. */
+struct gate_facts {
+	const struct plan_gates *bounds;
+	const struct build_facts *plain, *instrumented, *optimised;
+	const struct training_facts *training, *replay;
+	const struct profile_facts *profile;
+	const struct provenance *provenance; /* of a given profile; NULL with profile->given: it has none */
+	const char *source_digest;   /* of the sources as this run found them at its start */
+	const char *training_digest; /* of the plan's training part */
+	const char *target;          /* triple of this build */
+	const struct elf_facts *final_binaries; /* the files that ship */
+	const char *const *final_names;
+	size_t n_final;
+};
+
+typedef void gate_fn(const struct gate_facts *f, struct verdicts *vs);
+
+enum gate_moment { GATE_AFTER_TRAINING, GATE_AFTER_MERGE, GATE_AFTER_OPTIMISED, GATE_FINAL };
+
+struct gate {
+	const char *name;
+	enum gate_moment moment;
+	gate_fn *fn;
+	const char *meaning; /* one line, for `whet explain` */
+};
+
+/* All gates in the order in which they are asked. */
+extern const struct gate gates[];
+extern const size_t n_gates;
+
+/* Runs every gate of a moment. */
+void gates_run(enum gate_moment moment, const struct gate_facts *f, struct verdicts *vs);
+const struct gate *gate_find(const char *name);

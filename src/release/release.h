@@ -1,0 +1,22 @@
+/* Release artefacts: deterministic archives, checksums. */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/strv.h"
+
+struct release_file {
+	const char *path; /* where it lies */
+	const char *name; /* inside the archive, below NAME-VERSION-TARGET/ */
+	bool executable;
+};
+
+/* A gzip'ed ustar archive whose bytes depend on names and contents alone: sorted, owner 0, mode 0755 or
+ * 0644, mtime = epoch. */
+int release_archive(const char *path, const char *top, const struct release_file *files, size_t n,
+	uint64_t epoch, struct error *err);
+/* SHA256SUMS over the named files of a folder, sorted; format of sha256sum(1). */
+int release_checksums(const char *folder, const struct strv *names, struct error *err);
+/* Strips a copy: symbol table and debug sections out, by the given strip program. */
+int release_strip(const char *from, const char *to, struct error *err);

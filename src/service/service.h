@@ -1,0 +1,49 @@
+/* Services: a program that is started, awaited until ready, watched and stopped, with its whole
+ * process tree and that tree's CPU clock. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/strv.h"
+#include "config/plan.h"
+
+struct service; /* one running service */
+
+struct service_options {
+	const struct plan_service *plan;
+	const struct strv *vars; /* placeholders: binary, work, port, port.NAME, url, source, … and
+	                          * those of services started before: NAME.port, NAME.url */
+	const char *work;   /* its working folder, created */
+	const char *log;    /* its output goes there */
+	const struct strv *env; /* whole environment, LLVM_PROFILE_FILE included when due */
+	const char *self;   /* path of whet, for builtin services */
+	uint16_t port;
+	int cpu;            /* -1: not pinned */
+};
+
+/* Starts it and waits until it is ready. On failure the message holds the log's last lines and the
+ * process is gone. */
+int service_start(const struct service_options *o, struct service **ret, struct error *err);
+/* Stop signal, wait, SIGKILL at the deadline (then *killed is set). The whole tree is gone
+ * afterwards. Exit status of the main process in ret. */
+struct service_end {
+	int code, signal; /* of the main process */
+	bool killed;      /* it had to be killed */
+	bool died_early;  /* it had ended before the stop */
+};
+int service_stop(struct service *s, struct service_end *ret, struct error *err);
+bool service_alive(const struct service *s);
+pid_t service_pid(const struct service *s);
+/* CPU time of its whole process tree so far, reaped processes included; monotonic. */
+int service_cpu_ns(struct service *s, uint64_t *ret, struct error *err);
+/* Pids of its tree, main process first. malloc'ed; returns count. */
+size_t service_tree(const struct service *s, pid_t **ret);
+char *service_log_tail(const struct service *s, size_t lines); /* caller frees */
+void service_free(struct service *s); /* stops it hard when it still runs */
+
+/* A free loopback port (bound and released; the caller starts the service at once). */
+int service_free_port(uint16_t *ret, struct error *err);

@@ -1,0 +1,47 @@
+/* The wrapper: puts whet in front of the compilers of one build node and gives the compile log and
+ * the link graph afterwards. The shim itself (src/wrap/shim_main.c) is a program of its own,
+ * `whet-shim`, found beside whet or in its libexec folder. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/strv.h"
+#include "facts/compile.h"
+#include "toolchain/toolchain.h"
+
+struct wrap_node {
+	enum toolchain_mode mode;
+	const struct compiler *compilers; /* every compiler that may be called; the first C one is "cc" */
+	size_t n_compilers;
+	const char *shim;        /* path of the whet-shim program */
+	const char *folder;      /* the project's shim folder: same path for every node */
+	const char *log;         /* folder for the compile log (empty) */
+	const char *node_file;   /* where the node's description for the shim goes */
+	const char *quarantine;  /* profiles of programs run by the build land here */
+	const char *slot;        /* absolute path of the slot: below it is target code */
+	const char *target_dir;  /* cargo's target folder, or NULL */
+	const char *target;      /* target triple (cargo) */
+	const char *profile;     /* indexed profile of C compilers, MODE_OPTIMISED; NULL */
+	const char *profile_rust; /* the one for rustc */
+	const char *hook;        /* hook object, MODE_INSTRUMENTED */
+	const char *instrument_linker; /* or NULL */
+	const char *token;       /* names this configuration (rule 2) */
+};
+
+/* Makes shim folder and node file, and sets in env what a build step needs (PATH, RUSTC_WRAPPER,
+ * WHET_NODE, LLVM_PROFILE_FILE, GCOV_PREFIX, CCACHE_NAMESPACE, …). configure: observe only. */
+int wrap_prepare(const struct wrap_node *n, struct error *err);
+void wrap_environment(const struct wrap_node *n, bool configure, struct strv *env);
+
+/* SHA-256 over flags, profile content names, compiler identities and the wrapper's version: the token of
+ * rule 2. */
+void wrap_token(const struct wrap_node *n, char hex[65]);
+
+/* After the build: which objects the binary's final link reached, each with class and record. */
+int wrap_binary_facts(const struct compile_log *log, const struct wrap_node *n,
+	const char *binary, struct binary_fact *ret, struct error *err);
+
+/* Compiles the fork hook with a compiler into out (an object). */
+int wrap_build_hook(const struct compiler *cc, const char *out, struct error *err);
