@@ -1,0 +1,68 @@
+#include "facts/profile_facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "facts/fact_io.h"
+
+#define PROVENANCE_FORMAT "whet profile provenance 1"
+
+void profile_facts_release(struct profile_facts *p)
+{
+	free(p->sha256);
+	for (size_t i = 0; i < p->n; i++)
+		free(p->v[i].key);
+	free(p->v);
+	memset(p, 0, sizeof(*p));
+}
+
+void provenance_release(struct provenance *p)
+{
+	free(p->profile);
+	free(p->source);
+	free(p->training);
+	free(p->target);
+	free(p->project);
+	free(p->created);
+	strv_release(&p->compilers);
+	memset(p, 0, sizeof(*p));
+}
+
+/* Published beside the profile, so in the readable form. */
+int provenance_write(const struct provenance *p, const char *path, struct error *err)
+{
+	auto_json json_t *o = json_object();
+
+	json_object_set_new(o, "format", json_string(PROVENANCE_FORMAT));
+	json_set_text(o, "profile", p->profile);
+	json_set_text(o, "source", p->source);
+	json_set_text(o, "training", p->training);
+	json_set_text(o, "target", p->target);
+	json_set_text(o, "project", p->project);
+	json_set_text(o, "created", p->created);
+	json_object_set_new(o, "compilers", json_from_strv(&p->compilers));
+	return json_write_file(o, path, err);
+}
+
+int provenance_read(const char *path, struct provenance *ret, struct error *err)
+{
+	auto_json json_t *o = fact_read(path, PROVENANCE_FORMAT, err);
+	struct provenance p = {0};
+
+	if (!o)
+		return -1;
+	if (json_get_str(o, "profile", &p.profile, err) < 0 ||
+		json_get_str(o, "source", &p.source, err) < 0 ||
+		json_get_str(o, "training", &p.training, err) < 0 ||
+		json_get_str(o, "target", &p.target, err) < 0) {
+		provenance_release(&p);
+		return error_context(err, "profile provenance '%s'", path);
+	}
+	fact_take_str(o, "project", &p.project);
+	fact_take_str(o, "created", &p.created);
+	json_opt_strv(o, "compilers", &p.compilers);
+	*ret = p;
+	return 0;
+}
