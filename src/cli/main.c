@@ -11,7 +11,13 @@
 #include "cli/opt.h"
 
 static const struct verb *const verbs[] = {
-	&verb_build, &verb_train, &verb_bench, &verb_explain, &verb_profile, &verb_origin, NULL,
+	&verb_build,
+	&verb_train,
+	&verb_bench,
+	&verb_explain,
+	&verb_profile,
+	&verb_origin,
+	NULL,
 };
 
 static void usage(FILE *to)
@@ -21,7 +27,8 @@ static void usage(FILE *to)
 		to);
 	for (size_t i = 0; verbs[i]; i++)
 		fprintf(to, "  %-10s %s\n", verbs[i]->name, verbs[i]->summary);
-	fputs("\n`whet VERB --help` explains a verb. Exit codes: 0 done, 1 a gate stopped it, 2 usage "
+	fputs("\n`whet VERB --help` explains a verb. Exit codes: 0 done, 1 a gate stopped it, 2 "
+	      "usage "
 	      "or\nconfiguration, 3 the environment lacks something, 4 a program that whet ran "
 	      "failed,\n5 internal error, 130 interrupted.\n",
 		to);
@@ -53,7 +60,8 @@ static int unknown_verb(const char *word)
 	if (close)
 		error_set(&err, ERR_USAGE, "unknown verb '%s'; did you mean '%s'?", word, close);
 	else
-		error_set(&err, ERR_USAGE, "unknown verb '%s'; `whet --help` lists the verbs", word);
+		error_set(
+			&err, ERR_USAGE, "unknown verb '%s'; `whet --help` lists the verbs", word);
 	return cli_fail(&err);
 }
 

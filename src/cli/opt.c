@@ -46,8 +46,8 @@ static int store_value(const struct opt *o, const char *value, struct error *err
 		errno = 0;
 		n = strtoll(value, &end, 10);
 		if (errno || *end || end == value)
-			return error_set(err, ERR_USAGE, "--%s takes a number, not '%s'", o->name,
-				value);
+			return error_set(
+				err, ERR_USAGE, "--%s takes a number, not '%s'", o->name, value);
 		*(int64_t *)o->to = n;
 		return 0;
 	}
@@ -68,8 +68,8 @@ static int unknown_option(const struct parsing *p, const char *name, size_t n, s
 	names[k] = NULL;
 	close = cli_suggest(word, names);
 	if (close)
-		return error_set(err, ERR_USAGE, "unknown option '--%s'; did you mean '--%s'?", word,
-			close);
+		return error_set(
+			err, ERR_USAGE, "unknown option '--%s'; did you mean '--%s'?", word, close);
 	return error_set(err, ERR_USAGE, "unknown option '--%s'; --help lists the options", word);
 }
 
@@ -87,7 +87,8 @@ static int parse_long(struct parsing *p, const char *arg, struct error *err)
 		return error_set(err, ERR_USAGE, "--%s takes no value", o->name);
 	if (o->type != OPT_FLAG && !value) {
 		if (p->at + 1 >= p->argc)
-			return error_set(err, ERR_USAGE, "--%s needs a value (%s)", o->name, o->value);
+			return error_set(
+				err, ERR_USAGE, "--%s needs a value (%s)", o->name, o->value);
 		value = p->argv[++p->at];
 	}
 	return store_value(o, value, err);
@@ -127,8 +128,8 @@ static int set_color(struct cli *cli, const char *word, struct error *err)
 	else if (strcmp(word, "never") == 0)
 		cli->color = COLOR_NEVER;
 	else
-		return error_set(err, ERR_USAGE, "--color takes auto, always or never, not '%s'",
-			word);
+		return error_set(
+			err, ERR_USAGE, "--color takes auto, always or never, not '%s'", word);
 	return 0;
 }
 

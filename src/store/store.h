@@ -1,5 +1,5 @@
 /* The state of a project: nodes with their outputs, profiles by content, build folders by token,
- * the one slot, the lock and the index of file digests. */
+ * the one slot, the lock. docs/ARCHITECTURE.md shows the folder. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,13 +7,48 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/strv.h"
 
 struct store {
-	char *root;     /* $WHET_STATE or the user's cache folder, then PROJECT-xxxxxxxxxxxx */
-	int lock_fd;    /* held open-file-description lock; -1 */
+	char *root;  /* the project's state folder, absolute */
+	int lock_fd; /* open-file-description lock, held while not -1 */
 };
 
+#define STORE_INIT {.lock_fd = -1}
+
+/* Finds (and creates) the state folder of a project: $WHET_STATE/NAME-xxxxxxxxxxxx, or the same
+ * below $XDG_CACHE_HOME/whet or ~/.cache/whet. The x are digits of the SHA-256 of the project's
+ * folder, so that two checkouts never share state. Takes no lock. */
 int store_open(struct store *s, const char *project, const char *project_root, struct error *err);
+/* Takes the lock; ERR_ENVIRONMENT with the holder's pid when another whet has it. The lock is gone
+ * when this process and every fork of it that kept the descriptor are gone: it cannot go stale. */
+int store_lock(struct store *s, struct error *err);
 void store_close(struct store *s);
+
 char *store_path(const struct store *s, const char *name); /* root/name; caller frees */
+
+/* ---- Nodes: nodes/KEY/ holds outputs; node.json in it, written last, is the proof that they are
+ * complete. ---- */
+
+/* The record of a finished node, or NULL when it is not there (never an error: an unreadable record
+ * is an unfinished node). New reference. */
+json_t *store_node_record(const struct store *s, const char *key);
+/* Empties and creates the node's folder; *ret is its path (caller frees). */
+int store_node_begin(const struct store *s, const char *key, char **ret, struct error *err);
+/* Syncs the outputs and writes the record. */
+int store_node_commit(const struct store *s, const char *key, json_t *record, struct error *err);
+char *store_node_folder(const struct store *s, const char *key); /* caller frees */
+
+/* ---- The slot: one absolute path where every build of the project happens ---- */
+
+/* Brings the finished build folder of a token into the slot, or an empty slot. What an interrupted
+ * build left there is deleted, never used again. *ret: path (caller frees); *reused says which. */
+int store_slot_begin(
+	const struct store *s, const char *token, char **ret, bool *reused, struct error *err);
+/* Renames the slot away under its token. */
+int store_slot_end(const struct store *s, const char *token, struct error *err);
+
+/* Copies a file into profiles/SHA256.EXT, its name being its content's digest; *ret: path. */
+int store_put_profile(
+	const struct store *s, const char *file, char sha256[65], char **ret, struct error *err);

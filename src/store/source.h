@@ -1,0 +1,47 @@
+/* The sources of a project: which files they are, one digest over all of them, and an index that
+ * makes the digest cheap when nothing changed. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/strv.h"
+
+struct source_file {
+	char *path; /* relative to the root */
+	uint64_t dev, ino, size;
+	int64_t mtime_ns, ctime_ns;
+	uint32_t mode;
+	uint8_t sha256[32]; /* of the content, or of a symlink's target */
+	bool built;         /* an object, archive or executable that some build left: no source */
+};
+
+struct source_tree {
+	struct source_file *v; /* sorted by path; built ones included */
+	size_t n, cap;
+	char digest[65]; /* over path, executable bit and content of every source */
+	size_t n_built;
+	uint64_t n_hashed; /* files whose content had to be read */
+};
+
+#define SOURCE_TREE_INIT {0}
+
+/* Scans root. Left out: version control folders, build folders (marked by CACHEDIR.TAG,
+ * CMakeCache.txt or meson-private), `skip` (absolute paths), and whatever matches a glob of exclude
+ * (relative to root; a folder that matches is left out whole). index_path: file of the index, read
+ * and rewritten when it changed; NULL: none. */
+int source_scan(const char *root, const struct strv *exclude, const struct strv *skip,
+	const char *index_path, struct source_tree *ret, struct error *err);
+void source_tree_release(struct source_tree *t);
+
+/* Makes the folder `to` hold exactly the sources (times kept, files that are the same already left
+ * alone, files of an earlier copy that are no sources any more removed). list_path: where the
+ * copy's list of files is kept, outside of `to`. */
+int source_copy(const struct source_tree *t, const char *root, const char *to,
+	const char *list_path, struct error *err);
+
+/* The first path whose content or mode differs between the trees, or NULL. Borrowed. */
+const char *source_first_difference(const struct source_tree *a, const struct source_tree *b);

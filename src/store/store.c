@@ -1,0 +1,195 @@
+#include "store/store.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/mem.h"
+
+static char *state_base(struct error *err)
+{
+	const char *v = getenv("WHET_STATE");
+
+	if (v && *v)
+		return path_absolute(v);
+	v = getenv("XDG_CACHE_HOME");
+	if (v && *v == '/')
+		return path_join(v, "whet");
+	v = getenv("HOME");
+	if (v && *v == '/')
+		return path_join(v, ".cache/whet");
+	error_set(err, ERR_ENVIRONMENT,
+		"neither HOME nor WHET_STATE is set: nowhere to keep the build state");
+	return NULL;
+}
+
+int store_open(struct store *s, const char *project, const char *project_root, struct error *err)
+{
+	auto_free char *base = state_base(err);
+	auto_free char *name = xstrdup(project);
+	char hex[SHA256_HEX];
+
+	if (!base)
+		return -1;
+	for (char *p = name; *p; p++)
+		if (!isalnum((unsigned char)*p) && !strchr("-_.", *p))
+			*p = '_';
+	sha256_of(project_root, strlen(project_root), hex);
+	if (path_is_below(base, project_root))
+		return error_set(err, ERR_CONFIG,
+			"the state folder '%s' lies inside the project '%s': set WHET_STATE to a "
+			"folder outside it",
+			base, project_root);
+	s->root = xasprintf("%s/%s-%.12s", base, name, hex);
+	s->lock_fd = -1;
+	if (dir_create(s->root, 0755, err) < 0) {
+		free(take_ptr(s->root));
+		return -1;
+	}
+	return 0;
+}
+
+static int lock_busy(struct store *s, struct error *err)
+{
+	char pid[32] = "";
+	ssize_t n = pread(s->lock_fd, pid, sizeof(pid) - 1, 0);
+
+	close(s->lock_fd);
+	s->lock_fd = -1;
+	pid[n > 0 ? strcspn(pid, "\n") : 0] = '\0';
+	return error_set(err, ERR_ENVIRONMENT,
+		"another whet (process %s) is building this project; wait for it to end", pid);
+}
+
+int store_lock(struct store *s, struct error *err)
+{
+	auto_free char *path = store_path(s, "lock");
+	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	auto_free char *pid = xasprintf("%d\n", (int)getpid());
+
+	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	if (s->lock_fd < 0)
+		return error_set(err, ERR_IO, "cannot open '%s': %s", path, strerror(errno));
+	if (fcntl(s->lock_fd, F_OFD_SETLK, &l) < 0)
+		return lock_busy(s, err);
+	if (ftruncate(s->lock_fd, 0) < 0 || pwrite(s->lock_fd, pid, strlen(pid), 0) < 0)
+		return error_set(err, ERR_IO, "cannot write '%s': %s", path, strerror(errno));
+	return 0;
+}
+
+void store_close(struct store *s)
+{
+	if (s->lock_fd >= 0)
+		close(s->lock_fd);
+	free(s->root);
+	*s = (struct store)STORE_INIT;
+}
+
+char *store_path(const struct store *s, const char *name)
+{
+	return path_join(s->root, name);
+}
+
+/* ---- nodes ---- */
+
+char *store_node_folder(const struct store *s, const char *key)
+{
+	return xasprintf("%s/nodes/%s", s->root, key);
+}
+
+json_t *store_node_record(const struct store *s, const char *key)
+{
+	auto_free char *path = xasprintf("%s/nodes/%s/node.json", s->root, key);
+	struct error ignored = ERROR_INIT;
+	json_t *j = path_exists(path) ? json_read_file(path, &ignored) : NULL;
+
+	error_release(&ignored);
+	return j;
+}
+
+int store_node_begin(const struct store *s, const char *key, char **ret, struct error *err)
+{
+	auto_free char *folder = store_node_folder(s, key);
+
+	if (tree_remove(folder, err) < 0 || dir_create(folder, 0755, err) < 0)
+		return -1;
+	*ret = take_ptr(folder);
+	return 0;
+}
+
+static int sync_entry(
+	void *ctx, const char *root, const char *path, const struct stat *st, struct error *err)
+{
+	auto_free char *full = path_join(root, path);
+	auto_close int fd = -1;
+
+	if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode))
+		return 0;
+	fd = open(full, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
+		return error_set(err, ERR_IO, "cannot sync '%s': %s", full, strerror(errno));
+	return 0;
+}
+
+int store_node_commit(const struct store *s, const char *key, json_t *record, struct error *err)
+{
+	auto_free char *folder = store_node_folder(s, key);
+	auto_free char *path = path_join(folder, "node.json");
+	auto_free char *parent = path_dirname(folder);
+
+	if (tree_walk(folder, sync_entry, NULL, err) < 0 || dir_sync(folder, err) < 0 ||
+		dir_sync(parent, err) < 0)
+		return -1;
+	return json_write_file(record, path, err);
+}
+
+/* ---- slot ---- */
+
+int store_slot_begin(
+	const struct store *s, const char *token, char **ret, bool *reused, struct error *err)
+{
+	auto_free char *slot = store_path(s, "slot");
+	auto_free char *kept = xasprintf("%s/builds/%s", s->root, token);
+
+	if (tree_remove(slot, err) < 0)
+		return -1;
+	*reused = path_is_dir(kept);
+	if (*reused ? file_rename(kept, slot, err) < 0 : dir_create(slot, 0755, err) < 0)
+		return -1;
+	*ret = take_ptr(slot);
+	return 0;
+}
+
+int store_slot_end(const struct store *s, const char *token, struct error *err)
+{
+	auto_free char *slot = store_path(s, "slot");
+	auto_free char *builds = store_path(s, "builds");
+	auto_free char *kept = path_join(builds, token);
+
+	if (dir_create(builds, 0755, err) < 0 || tree_remove(kept, err) < 0)
+		return -1;
+	return file_rename(slot, kept, err);
+}
+
+int store_put_profile(
+	const struct store *s, const char *file, char sha256[65], char **ret, struct error *err)
+{
+	auto_free char *folder = store_path(s, "profiles");
+	auto_free char *path = NULL;
+	char there[SHA256_HEX] = "";
+
+	if (sha256_file(file, sha256, err) < 0 || dir_create(folder, 0755, err) < 0)
+		return -1;
+	path = xasprintf("%s/%s.profdata", folder, sha256);
+	/* A file of that name with other content was damaged: it is replaced. */
+	if (!path_exists(path) || sha256_file(path, there, NULL) < 0 || strcmp(there, sha256) != 0)
+		if (file_copy(file, path, 0644, err) < 0)
+			return -1;
+	*ret = take_ptr(path);
+	return 0;
+}
