@@ -19,13 +19,14 @@ struct elf_facts {
 	struct strv needed;  /* DT_NEEDED */
 	char *glibc_floor;   /* "2.34"; NULL: none needed */
 	bool has_hook;       /* whet's fork hook is in it (symbol whet_profile_hook) */
+	bool no_sections;    /* no section headers: marks cannot be told */
 };
 void elf_facts_release(struct elf_facts *f);
 int elf_facts_read(const char *path, struct elf_facts *ret, struct error *err);
 
 /* Facts of one relocatable object in memory (a file or an archive member). code_hash: SHA-256 over
  * name and bytes of every executable section together with its relocations' targets (symbol names, not indices),
- * so that equal code gives equal hashes. functions: names of defined functions, local ones too. */
+ * so that equal code gives equal hashes; "" when it has no code. functions (may be NULL; added to): names of defined functions, local ones too. */
 int elf_object_code(const void *data, size_t n, char code_hash[65], struct strv *functions,
 	struct error *err);
 /* SHA-256 of .text of a linked file. */
