@@ -29,9 +29,29 @@ struct stats_frame {
 	uint32_t null_variant;
 	uint64_t seed;
 };
-/* Per scenario and variant: per launch the median over slices of the log ratio to the base slice of the same
- * position; estimate = median over launches; interval by bootstrap over launches, corrected over scenarios
- * (max-T); p by sign-flip permutation over launches (exact for up to 20, sampled beyond), max-T over the
- * scenarios. docs/measuring.md. */
+/* Per scenario and variant: per launch the median over slices of the log ratio to the base slice of
+ * the same position; estimate = median over launches. Interval: percentile bootstrap over launches,
+ * widened for small numbers of launches and for the number of scenarios (all hold together at 95
+ * %); p by sign-flip permutation of the signed ranks over launches (exact for up to 20, sampled
+ * beyond), max-T over the scenarios. docs/measuring.md.
+ *
+ * Below STATS_MIN_LAUNCHES launches nothing can be shown: low, high and p are NAN, shown is
+ * SHOWN_NONE and a warning says so. Fills driver_busy too. ERR_MISMATCH when an index is outside
+ * the frame, a scenario or variant lacks a launch, or a slice has no counterpart, requests or CPU
+ * time. The result is a function of samples and frame alone. */
+#define STATS_MIN_LAUNCHES 6
 int stats_compare(const struct samples *s, const struct stats_frame *f, struct comparisons *ret,
 	struct error *err);
+
+/* ---- The pieces, for tests and other users -------------------------------------------------- */
+
+double stats_normal_cdf(double z);
+double stats_normal_quantile(double p);             /* 0 < p < 1 */
+double stats_student_quantile(double p, double df); /* 0 < p < 1, df >= 1 */
+
+/* d holds n launches of each of m scenarios, d[scenario * n + launch]; n > 0. p gets m values. */
+void stats_sign_flip(const double *d, size_t m, size_t n, uint64_t seed, double *p);
+/* The same layout; low and high get m values each, on the scale of d. */
+void stats_bootstrap(const double *d, size_t m, size_t n, uint64_t seed, double *low, double *high);
+/* The fewest launches with which m scenarios can be shown at all, all of them going one way. */
+uint32_t stats_launches_needed(size_t m);
