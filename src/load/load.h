@@ -11,16 +11,20 @@ struct load_header {
 	const char *name, *value; /* value NULL in an expectation: any value */
 };
 
-/* One class of requests with what its answer must be. Strings are borrowed for the run. */
+/* One class of requests with what its answer must be. Strings are borrowed until the run ends, or
+ * until load_close(). Host, Content-Length and (on the last request of a connection) Connection are
+ * added unless the class's own headers hold them. */
 struct load_request {
-	const char *method, *path;
+	const char *method, *path; /* path: the request target as sent */
 	uint32_t weight;
 	const struct load_header *headers;
 	size_t n_headers;
 	const void *body;
 	size_t body_n;
-	int expect_status;
-	int64_t expect_bytes; /* -1: not checked */
+	int expect_status; /* 0: 200 */
+	/* Length of the body; -1: not checked. An answer to HEAD has no body: there the announced
+	 * Content-Length must be this (0 is always right). The same holds for expect_body_n. */
+	int64_t expect_bytes;
 	const void *expect_body; /* exact bytes; NULL: not checked */
 	size_t expect_body_n;
 	const struct load_header *expect_headers;
@@ -32,11 +36,11 @@ struct load_plan {
 	uint16_t port;
 	uint32_t connections;
 	uint64_t requests;
-	uint64_t reuse;   /* requests per connection before it is closed and opened again; 0: keep */
+	uint64_t reuse; /* requests per connection before it is closed and opened again; 0: keep */
 	const struct load_request *mix;
 	size_t n_mix;
-	uint64_t seed;    /* of the order: same seed, same sequence */
-	uint64_t timeout_ns;
+	uint64_t seed;       /* of the order: same seed, same sequence */
+	uint64_t timeout_ns; /* of the run, or of each slice; 0: 300 s */
 	/* Called about every 100 ms with the number of answered requests; non-zero stops the run
 	 * (ERR_INTERRUPTED). May be NULL. */
 	int (*tick)(void *ctx, uint64_t done);
@@ -44,22 +48,32 @@ struct load_plan {
 };
 
 struct load_result {
-	uint64_t done;       /* answered exactly as expected */
-	uint64_t *by_class;  /* the same per mix entry */
+	uint64_t done;      /* answered exactly as expected */
+	uint64_t *by_class; /* the same per mix entry */
 	uint64_t connects;
+	/* Requests sent again because the server had closed a kept connection before it answered
+	 * anything: only for idempotent methods, and once per request. */
+	uint64_t retries;
 	uint64_t wall_ns, cpu_ns; /* of the driver's thread */
 	uint64_t latency_p50_ns, latency_p99_ns, latency_max_ns;
 	bool timed_out;
-	char *problem;       /* the first deviation in words: class, expected, got; NULL: none */
-	char *sockets;       /* on a time-out: state of every connection; else NULL */
+	char *problem; /* the first deviation in words: class, expected, got; NULL: none */
+	char *sockets; /* on a time-out: state of every connection; else NULL */
 };
+/* Frees what the result owns and empties it. */
 void load_result_release(struct load_result *r);
 
-/* Runs to the end, the first deviation or the time limit. Returns 0 when it ran (look at problem and
- * timed_out), -1 when it could not. */
+/* Runs to the end, the first deviation or the time limit. Returns 0 when it ran (look at problem
+ * and timed_out; a server that refuses the connection is a problem), -1 when it could not: a plan
+ * that makes no sense, no file descriptors, or tick() said stop. ret is written only on 0; release
+ * it. */
 int load_run(const struct load_plan *p, struct load_result *ret, struct error *err);
 
-/* The same driver kept alive over many short slices (bench): connections stay open between them. */
+/* The same driver kept alive over many short slices (bench): connections stay open between them,
+ * and the mix goes on where it stopped, so that shares stay exact over all slices together. A slice
+ * ends when its last answer is there: nothing is under way between slices. After a problem or a
+ * time-out all connections are closed; the next slice opens them again. plan->requests does not
+ * matter here. One thread at a time; a file descriptor and a receive buffer per struct load. */
 struct load;
 int load_open(const struct load_plan *p, struct load **ret, struct error *err);
 int load_slice(struct load *l, uint64_t requests, struct load_result *ret, struct error *err);

@@ -1,0 +1,130 @@
+/* Requests are rendered once, before the load starts. */
+#include "load/driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+
+static bool has_header(const struct load_request *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_headers; i++) {
+		if (strcasecmp(r->headers[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool needs_length(const struct load_request *r)
+{
+	static const char *const with_body[] = {"POST", "PUT", "PATCH"};
+
+	if (has_header(r, "Transfer-Encoding") || has_header(r, "Content-Length"))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(with_body); i++) {
+		if (strcmp(r->method, with_body[i]) == 0)
+			return true;
+	}
+	return r->body_n > 0;
+}
+
+static void render(
+	const struct load *l, const struct load_request *r, bool last, struct request_bytes *ret)
+{
+	auto_buf struct buf b = BUF_INIT;
+
+	buf_addf(&b, "%s %s HTTP/1.1\r\n", r->method, r->path);
+	if (!has_header(r, "Host"))
+		buf_addf(&b, "Host: %s\r\n", l->addr.text);
+	for (size_t i = 0; i < r->n_headers; i++)
+		buf_addf(&b, "%s: %s\r\n", r->headers[i].name, r->headers[i].value);
+	if (needs_length(r))
+		buf_addf(&b, "Content-Length: %zu\r\n", r->body_n);
+	if (last && !has_header(r, "Connection"))
+		buf_adds(&b, "Connection: close\r\n");
+	buf_adds(&b, "\r\n");
+	if (r->body_n)
+		buf_add(&b, r->body, r->body_n);
+	ret->n = b.n;
+	ret->p = buf_detach(&b);
+}
+
+/* RFC 9110 section 9.2.2. */
+static bool is_idempotent(const char *method)
+{
+	static const char *const names[] = {"GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(method, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int expected_length(const struct load_request *r, size_t i, int64_t *ret, struct error *err)
+{
+	*ret = r->expect_bytes < 0 ? -1 : r->expect_bytes;
+	if (!r->expect_body)
+		return 0;
+	if (*ret >= 0 && (uint64_t)*ret != r->expect_body_n)
+		return error_set(err, ERR_USAGE,
+			"request class %zu ('%s %s') expects %lld bytes and also a body of %zu "
+			"bytes",
+			i + 1, r->method, r->path, (long long)*ret, r->expect_body_n);
+	*ret = (int64_t)r->expect_body_n;
+	return 0;
+}
+
+/* What is sent must be one well-formed request: a space or line end inside would make another. */
+static int class_check(
+	const struct load *l, const struct load_class *k, size_t i, struct error *err)
+{
+	struct http_head *h = xmalloc(sizeof(*h));
+	const struct load_request *r = k->r;
+	enum http_progress p;
+	int rc = 0;
+
+	http_request_begin(h);
+	p = http_head_parse(h, k->last.p, k->last.n);
+	if (p != HTTP_DONE || k->last.n - h->size != r->body_n ||
+		h->method.n != strlen(r->method) || h->target.n != strlen(r->path))
+		rc = error_set(err, ERR_USAGE, "request class %zu ('%s %s') is not valid HTTP: %s",
+			i + 1, r->method, r->path,
+			h->problem ? h->problem : "a part of it holds a line end");
+	free(h);
+	return rc;
+}
+
+int classes_build(struct load *l, struct error *err)
+{
+	l->classes = xcalloc(l->plan.n_mix, sizeof(*l->classes));
+	for (size_t i = 0; i < l->plan.n_mix; i++) {
+		const struct load_request *r = &l->plan.mix[i];
+		struct load_class *k = &l->classes[i];
+
+		k->r = r;
+		k->head = strcmp(r->method, "HEAD") == 0;
+		k->idempotent = is_idempotent(r->method);
+		k->status = r->expect_status ? r->expect_status : 200;
+		if (expected_length(r, i, &k->bytes, err) < 0)
+			return -1;
+		render(l, r, false, &k->keep);
+		render(l, r, true, &k->last);
+		if (class_check(l, k, i, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+void classes_release(struct load *l)
+{
+	if (!l->classes)
+		return;
+	for (size_t i = 0; i < l->plan.n_mix; i++) {
+		free(l->classes[i].keep.p);
+		free(l->classes[i].last.p);
+	}
+	free(l->classes);
+	l->classes = NULL;
+}

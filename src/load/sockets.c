@@ -1,0 +1,161 @@
+/* What every connection was doing when the time ran out: ours, and the server's end of it as far as
+ * the kernel tells. "12 bytes unread" at the server's end says that it did not even read. */
+#include "load/driver.h"
+
+#include <linux/sockios.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+
+#define DESCRIBE_MAX 64 /* connections listed; the others are counted by state */
+
+static const char *tcp_state_name(unsigned s)
+{
+	static const char *const names[] = {"?", "ESTABLISHED", "SYN_SENT", "SYN_RECV", "FIN_WAIT1",
+		"FIN_WAIT2", "TIME_WAIT", "CLOSE", "CLOSE_WAIT", "LAST_ACK", "LISTEN", "CLOSING"};
+
+	return s < sizeof(names) / sizeof(names[0]) ? names[s] : "?";
+}
+
+static void add_waiting(struct buf *b, const struct load *l, const struct conn *c)
+{
+	const struct load_request *r = l->classes[c->class].r;
+	size_t n = conn_request(l, c)->n;
+	double s = (double)(l->now - c->moved_ns) / 1e9;
+
+	switch (c->state) {
+	case CONN_CONNECTING:
+		buf_adds(b, "connecting");
+		break;
+	case CONN_HEAD:
+		if (c->out_off < n)
+			buf_adds(b, "sending the request");
+		else if (c->answer_n)
+			buf_adds(b, "inside the answer's head");
+		else
+			buf_adds(b, "waiting for the answer");
+		break;
+	case CONN_BODY:
+		buf_adds(b, "inside the answer's body");
+		break;
+	default:
+		buf_adds(b, c->state == CONN_IDLE ? "idle" : "closed");
+		return;
+	}
+	buf_addf(b,
+		" of %s %s (request %llu), nothing moved for %.3f s; sent %zu of %zu bytes, got "
+		"%llu",
+		r->method, r->path, (unsigned long long)c->seq, s, c->out_off, n,
+		(unsigned long long)c->answer_n);
+	if (c->state == CONN_BODY && c->body.kind == HTTP_BODY_LENGTH)
+		buf_addf(b, " (%llu of %llu of the body)", (unsigned long long)c->body.got,
+			(unsigned long long)c->head.length);
+}
+
+static void add_kernel_view(struct buf *b, const struct conn *c)
+{
+	struct tcp_info ti;
+	socklen_t n = sizeof(ti);
+	int unread = 0, unsent = 0;
+
+	memset(&ti, 0, sizeof(ti));
+	if (getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &ti, &n) < 0)
+		return;
+	(void)ioctl(c->fd, SIOCINQ, &unread);
+	(void)ioctl(c->fd, SIOCOUTQ, &unsent);
+	buf_addf(b,
+		"; tcp %s, rtt %u us, retransmits %u (total %u), unacked %u, unread %d bytes, "
+		"unacknowledged %d bytes",
+		tcp_state_name(ti.tcpi_state), ti.tcpi_rtt, ti.tcpi_retransmits,
+		ti.tcpi_total_retrans, ti.tcpi_unacked, unread, unsent);
+}
+
+/* The row of /proc/net/tcp whose local port is the server's and whose remote port is ours. */
+static void add_peer(struct buf *b, const char *table, unsigned server, unsigned own)
+{
+	for (const char *line = strchr(table, '\n'); line && *++line; line = strchr(line, '\n')) {
+		unsigned local, remote, state, tx, rx;
+
+		if (sscanf(line, " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%x %x %x:%x", &local,
+			    &remote, &state, &tx, &rx) != 5)
+			continue;
+		if (local == server && remote == own) {
+			buf_addf(b, "; server's end %s, unread %u bytes, unacknowledged %u bytes",
+				tcp_state_name(state), rx, tx);
+			return;
+		}
+	}
+	if (*table)
+		buf_adds(b, "; the server's end does not exist");
+}
+
+static void describe_one(
+	struct buf *b, const struct load *l, const struct conn *c, const char *table)
+{
+	struct loopback own;
+	socklen_t n = sizeof(own.v6);
+
+	memset(&own, 0, sizeof(own));
+	if (c->fd < 0 || getsockname(c->fd, &own.sa, &n) < 0) {
+		buf_adds(b, "\n  (no socket): closed");
+		return;
+	}
+	buf_addf(b, "\n  port %u to %s: ", loopback_port(&own), l->addr.text);
+	add_waiting(b, l, c);
+	add_kernel_view(b, c);
+	add_peer(b, table, loopback_port(&l->addr), loopback_port(&own));
+}
+
+static void add_counts(struct buf *b, const struct load *l)
+{
+	size_t by_state[CONN_BODY + 1] = {0};
+
+	for (uint32_t i = 0; i < l->plan.connections; i++)
+		by_state[l->conns[i].state]++;
+	buf_addf(b,
+		"%llu of %llu requests answered, %llu under way on %u connections to %s: %zu "
+		"connecting, %zu waiting for an answer, %zu inside a body, %zu idle, %zu closed",
+		(unsigned long long)l->answered, (unsigned long long)l->slice_requests,
+		(unsigned long long)l->under_way, l->plan.connections, l->addr.text,
+		by_state[CONN_CONNECTING], by_state[CONN_HEAD], by_state[CONN_BODY],
+		by_state[CONN_IDLE], by_state[CONN_CLOSED]);
+}
+
+static void add_table(struct buf *all, const char *path)
+{
+	auto_buf struct buf one = BUF_INIT;
+
+	if (file_read(path, 0, &one, NULL) == 0)
+		buf_add(all, one.p, one.n);
+}
+
+char *sockets_describe(const struct load *l)
+{
+	auto_buf struct buf table = BUF_INIT;
+	auto_buf struct buf b = BUF_INIT;
+	uint32_t listed = 0, busy = 0;
+
+	add_table(&table, "/proc/net/tcp");
+	add_table(&table, "/proc/net/tcp6"); /* a server on [::] has its IPv4 peers there */
+	add_counts(&b, l);
+	for (uint32_t i = 0; i < l->plan.connections; i++) {
+		const struct conn *c = &l->conns[i];
+
+		if (c->state == CONN_CLOSED || c->state == CONN_IDLE)
+			continue;
+		busy++;
+		if (listed == DESCRIBE_MAX)
+			continue;
+		listed++;
+		describe_one(&b, l, c, buf_str(&table));
+	}
+	if (busy > listed)
+		buf_addf(&b, "\n  and %u more", busy - listed);
+	return buf_detach(&b);
+}
