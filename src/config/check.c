@@ -1,0 +1,238 @@
+/* Checks that need the whole file: names that must exist or be unique, placeholders. */
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "config/expand.h"
+#include "config/keys.h"
+#include "config/values.h"
+
+static void check_text(struct problems *ps, const struct node *n, const struct strv *names)
+{
+	auto_free char *fault = NULL;
+
+	if (!n || n->kind != NODE_SCALAR)
+		return;
+	fault = placeholder_fault(n->text, names);
+	if (fault)
+		problem_add(ps, n, "%s", fault);
+}
+
+/* A text, the texts of a list, or the values of a mapping. */
+static void check_texts(struct problems *ps, const struct node *n, const struct strv *names)
+{
+	if (!n || n->kind == NODE_SCALAR) {
+		check_text(ps, n, names);
+		return;
+	}
+	for (size_t i = 0; i < n->n; i++)
+		if (n->kind == NODE_SEQUENCE || i % 2)
+			check_text(ps, n->items[i], names);
+}
+
+static void check_build(struct problems *ps, const struct node *build, const struct plan_build *b)
+{
+	auto_strv struct strv names = STRV_INIT;
+
+	strv_split_words(&names, "jobs source build cc cxx commit version");
+	check_texts(ps, node_get(build, "env"), &names);
+	check_texts(ps, node_get(build, "args"), &names);
+	check_text(ps, node_get(build, "configure"), &names);
+	check_text(ps, node_get(build, "run"), &names);
+	for (size_t i = 0; i < b->binary.n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (!strcmp(path_basename(b->binary.v[i]), path_basename(b->binary.v[k])))
+				problem_add(ps, node_get(build, "binary"),
+					"'binary' names two binaries called '%s'",
+					path_basename(b->binary.v[i]));
+}
+
+/* What a service brings: NAME.port, NAME.url, NAME.work, NAME.port.OTHER. */
+static void add_service_names(struct strv *names, const struct plan_service *s)
+{
+	strv_addf(names, "%s.port", s->name);
+	strv_addf(names, "%s.url", s->name);
+	strv_addf(names, "%s.work", s->name);
+	for (size_t i = 0; i < s->ports.n; i++)
+		strv_addf(names, "%s.port.%s", s->name, s->ports.v[i]);
+}
+
+static void add_own_names(struct strv *names, const struct plan_service *s)
+{
+	strv_add(names, "port");
+	strv_add(names, "url");
+	for (size_t i = 0; i < s->ports.n; i++)
+		strv_addf(names, "port.%s", s->ports.v[i]);
+}
+
+static void common_names(struct strv *names, const struct plan *p)
+{
+	strv_split_words(names, "binary work source");
+	for (size_t i = 0; i < p->build.binary.n; i++)
+		strv_addf(names, "binary.%s", path_basename(p->build.binary.v[i]));
+}
+
+static void check_command_line(struct problems *ps, const struct node *n)
+{
+	auto_strv struct strv words = STRV_INIT;
+	struct error err = ERROR_INIT;
+
+	if (!n || n->kind != NODE_SCALAR)
+		return;
+	if (plan_split(n->text, &words, &err) < 0)
+		problem_add(ps, n, "%s", err.msg);
+	error_release(&err);
+}
+
+static void check_service(struct problems *ps, const struct node *n, const struct plan_service *s,
+	const struct strv *before)
+{
+	auto_strv struct strv names = STRV_INIT;
+	const struct node *ready = node_get(n, "ready");
+
+	strv_add_all(&names, before);
+	add_own_names(&names, s);
+	add_service_names(&names, s);
+	check_text(ps, node_get(n, "run"), &names);
+	check_command_line(ps, node_get(n, "run"));
+	check_texts(ps, node_get(n, "env"), &names);
+	check_text(ps, node_get(n, "cwd"), &names);
+	check_text(ps, node_get(n, "setup"), &names);
+	check_text(ps, node_get(ready, "command"), &names);
+}
+
+static void check_services(
+	struct problems *ps, const struct node *services, const struct plan *p, struct strv *names)
+{
+	const struct plan_service *subject = NULL;
+
+	common_names(names, p);
+	for (size_t i = 0; i < p->train.n_services; i++) {
+		const struct plan_service *s = &p->train.services[i];
+		const struct node *n = node_get(services, s->name);
+
+		check_service(ps, n, s, names);
+		add_service_names(names, s);
+		if (s->subject && subject)
+			problem_add(ps, node_get(n, "subject"),
+				"service '%s' is already the subject; only one can be",
+				subject->name);
+		else if (s->subject)
+			subject = s;
+	}
+	if (subject)
+		add_own_names(names, subject);
+}
+
+static const struct plan_service *find_service(const struct plan *p, const char *name)
+{
+	for (size_t i = 0; i < p->train.n_services; i++)
+		if (!strcmp(p->train.services[i].name, name))
+			return &p->train.services[i];
+	return NULL;
+}
+
+static const char *nearest_service(const struct plan *p, const char *name)
+{
+	auto_strv struct strv names = STRV_INIT;
+	const char *near;
+
+	for (size_t i = 0; i < p->train.n_services; i++)
+		strv_add(&names, p->train.services[i].name);
+	near = nearest_word(name, (const char *const *)names.v, names.n);
+	return near ? find_service(p, near)->name : NULL;
+}
+
+static void check_http_service(struct problems *ps, const struct node *http, const struct plan *p,
+	const struct plan_http *h)
+{
+	const struct plan_service *s = h->service ? find_service(p, h->service) : plan_subject(p);
+	const char *near;
+
+	if (!s && h->service) {
+		near = nearest_service(p, h->service);
+		problem_add(ps, node_get(http, "service"), "there is no service '%s'%s%s%s",
+			h->service, near ? "; did you mean '" : "", near ? near : "",
+			near ? "'?" : "");
+	} else if (!s) {
+		problem_add(ps, http,
+			"no service takes these requests: mark one in train.services with "
+			"'subject: true', or name it here by 'service'");
+	} else if (h->port && !strv_has(&s->ports, h->port)) {
+		problem_add(ps, node_get(http, "port"),
+			"service '%s' has no port '%s' in its 'ports'", s->name, h->port);
+	}
+}
+
+static void check_expect(struct problems *ps, const struct node *n, const struct strv *names)
+{
+	check_text(ps, node_get(node_get(n, "expect"), "body-file"), names);
+}
+
+static void check_phase(struct problems *ps, const struct node *n, const struct plan *p,
+	const struct plan_phase *ph, const struct strv *names)
+{
+	const struct node *http = node_get(n, "http"), *mix = node_get(n, "mix");
+
+	check_text(ps, node_get(n, "run"), names);
+	check_text(ps, node_get(n, "when"), names);
+	check_expect(ps, n, names);
+	check_text(ps, node_get(node_get(http, "body"), "file"), names);
+	for (size_t i = 0; mix && mix->kind == NODE_SEQUENCE && i < mix->n; i++) {
+		check_text(ps, node_get(node_get(mix->items[i], "body"), "file"), names);
+		check_expect(ps, mix->items[i], names);
+	}
+	if (http && http->kind == NODE_MAPPING)
+		check_http_service(ps, http, p, &ph->http);
+}
+
+static void check_phases(struct problems *ps, const struct node *phases, const struct plan *p,
+	const struct strv *names)
+{
+	for (size_t i = 0; i < p->train.n_phases; i++) {
+		const struct plan_phase *ph = &p->train.phases[i];
+		const struct plan_phase *first = ph->name ? plan_find_phase(p, ph->name) : ph;
+
+		check_phase(ps, phases->items[i], p, ph, names);
+		if (first != ph)
+			problem_add(ps, node_get(phases->items[i], "name"),
+				"the name '%s' is given twice; the phase in line %d has it",
+				ph->name, first->at.line);
+	}
+}
+
+static void check_scenario(
+	struct problems *ps, const struct node *at, const struct plan *p, size_t i)
+{
+	const char *name = p->bench.scenarios.v[i], *near;
+	auto_strv struct strv names = STRV_INIT;
+
+	for (size_t k = 0; k < i; k++)
+		if (!strcmp(p->bench.scenarios.v[k], name))
+			problem_add(ps, at, "the scenario '%s' is given twice", name);
+	if (plan_find_phase(p, name))
+		return;
+	for (size_t k = 0; k < p->train.n_phases; k++)
+		if (p->train.phases[k].name)
+			strv_add(&names, p->train.phases[k].name);
+	near = nearest_word(name, (const char *const *)names.v, names.n);
+	problem_add(ps, at, "there is no phase '%s' in train.phases%s%s%s", name,
+		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+void check_plan(struct problems *ps, const struct node *root, const struct plan *p)
+{
+	const struct node *train = node_get(root, "train");
+	const struct node *scenarios = node_get(node_get(root, "bench"), "scenarios");
+	auto_strv struct strv names = STRV_INIT;
+
+	check_build(ps, node_get(root, "build"), &p->build);
+	check_services(ps, node_get(train, "services"), p, &names);
+	check_phases(ps, node_get(train, "phases"), p, &names);
+	for (size_t i = 0; i < p->bench.scenarios.n; i++)
+		check_scenario(ps,
+			scenarios->kind == NODE_SEQUENCE && scenarios->n == p->bench.scenarios.n
+				? scenarios->items[i]
+				: scenarios,
+			p, i);
+}

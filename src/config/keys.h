@@ -1,0 +1,87 @@
+/* The tables that say what may stand in whet.yaml: one per mapping, one line per key. The reading
+ * goes by them, and docs/whet-yaml.md is checked against them. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strv.h"
+#include "config/plan.h"
+#include "config/problems.h"
+#include "config/yaml.h"
+
+struct key;
+
+/* Reads a value whose shape no simple type describes. target: the struct of the table. */
+typedef void key_fn(struct problems *ps, const struct key *k, const struct node *n, void *target);
+
+enum key_type {
+	KEY_TEXT,     /* char * */
+	KEY_NAME,     /* char *: letters, digits, '.', '_', '-', '+', '~' */
+	KEY_PATH,     /* char *: relative, without ".." */
+	KEY_LIST,     /* struct strv: one text, or a list of texts */
+	KEY_PATHS,    /* struct strv: the same with relative paths */
+	KEY_ENV,      /* struct strv: a mapping NAME: value */
+	KEY_BOOL,     /* bool */
+	KEY_U32,      /* uint32_t, min to max */
+	KEY_U64,      /* uint64_t */
+	KEY_I64,      /* int64_t */
+	KEY_WEIGHT,   /* double */
+	KEY_DURATION, /* uint64_t, nanoseconds */
+	KEY_SIZE,     /* int64_t, bytes */
+	KEY_PART,     /* read by its function; NULL: by the reader of the whole mapping */
+	KEY_REFUSED,  /* always an error; text: the reason */
+	KEY_LATER,    /* of a later version; text: the only value that this one takes, or NULL */
+};
+
+struct key {
+	const char *name;
+	enum key_type type;
+	size_t at; /* offset of the field in the table's struct */
+	uint64_t min, max;
+	const char *text;
+	key_fn *read;
+	bool required;
+	const char *doc;
+};
+
+struct key_table {
+	const char *name; /* as in the documentation: "train.phases[].http" */
+	const struct key *keys;
+	size_t n;
+};
+
+extern const struct key_table table_top, table_build, table_pgo, table_train, table_service,
+	table_ready, table_phase, table_http, table_request, table_expect, table_body, table_gates,
+	table_bench, table_release;
+/* All of them, in the order of the documentation; NULL at the end. */
+extern const struct key_table *const key_tables[];
+
+/* Reads a mapping by its table into target. Unknown and missing keys, wrong types and values go to
+ * ps. false when n is no mapping. */
+bool keys_read(struct problems *ps, const struct key_table *t, const struct node *n, void *target);
+/* "text", "duration", … for the documentation. */
+const char *key_type_name(const struct key *k);
+/* "a, b, c": the keys that may be used. Caller frees. */
+char *keys_list(const struct key_table *t);
+
+void read_build(struct problems *ps, const struct key *k, const struct node *n, void *target);
+void read_services(struct problems *ps, const struct key *k, const struct node *n, void *target);
+void read_phases(struct problems *ps, const struct key *k, const struct node *n, void *target);
+void read_headers(struct problems *ps, const struct node *n, bool any_value,
+	struct plan_header **ret, size_t *ret_n);
+void read_expect(struct problems *ps, const struct node *n, struct plan_expect *ret);
+void read_request_part(
+	struct problems *ps, const struct key *k, const struct node *n, void *target);
+/* What one table does not say of a request: exactly one method, a body only where one may be. */
+void finish_request(struct problems *ps, const struct node *n, struct plan_request *r);
+void expect_copy(const struct plan_expect *from, struct plan_expect *to);
+void request_release(struct plan_request *r);
+void expect_release(struct plan_expect *e);
+
+/* check.c: what only the whole file shows. */
+void check_plan(struct problems *ps, const struct node *root, const struct plan *p);
+/* digest.c: of a part's content, without comments, formatting and the order of unordered keys.
+ * n NULL: of nothing. */
+void digest_node(const struct node *n, char hex[65]);

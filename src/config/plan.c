@@ -1,0 +1,202 @@
+#include "config/plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "config/keys.h"
+
+#if defined(__x86_64__)
+#define HOST_ARCH "x86_64"
+#elif defined(__aarch64__)
+#define HOST_ARCH "aarch64"
+#elif defined(__riscv) && __riscv_xlen == 64
+#define HOST_ARCH "riscv64gc"
+#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
+#define HOST_ARCH "powerpc64le"
+#elif defined(__s390x__)
+#define HOST_ARCH "s390x"
+#else
+#error "no target triple is known for this processor"
+#endif
+
+#if defined(__GLIBC__)
+#define HOST_LIBC "gnu"
+#else
+#define HOST_LIBC "musl"
+#endif
+
+static void set_defaults(struct plan *p)
+{
+	p->train.seed = 1;
+	p->gates = (struct plan_gates){.min_functions = -1, .max_missing = -1};
+	p->bench.enabled = true;
+	p->bench.launches = 10;
+	p->bench.slices = 12;
+	p->bench.slice_ns = 50 * NS_PER_MS;
+	p->bench.seed = 1;
+	p->release.strip = true;
+}
+
+static void set_text(char **field, const char *otherwise)
+{
+	if (!*field)
+		*field = xstrdup(otherwise);
+}
+
+/* Defaults that depend on what the file says. */
+static void fill_defaults(struct plan *p)
+{
+	set_text(&p->build.target, HOST_ARCH "-unknown-linux-" HOST_LIBC);
+	set_text(&p->build.cargo, "cargo");
+	set_text(&p->build.dir, ".");
+	if (p->build.tool == TOOL_AUTOTOOLS)
+		set_text(&p->build.configure, "./configure");
+	for (size_t i = 0; i < p->train.n_services; i++)
+		set_text(&p->train.services[i].cwd, "{work}");
+	for (size_t i = 0; i < p->train.n_phases; i++) {
+		struct plan_http *h = &p->train.phases[i].http;
+
+		for (size_t k = 0; k < h->n_mix; k++)
+			if (!h->mix[k].expect.status)
+				h->mix[k].expect.status = 200;
+	}
+	if (p->bench.enabled && !p->bench.scenarios.n)
+		for (size_t i = 0; i < p->train.n_phases; i++)
+			strv_add(&p->bench.scenarios, p->train.phases[i].name);
+}
+
+static int find_root(const char *path, char **ret, struct error *err)
+{
+	auto_free char *folder = path_dirname(path);
+	char *real = realpath(folder, NULL);
+
+	if (!real)
+		return error_set(err, ERR_CONFIG, "cannot find the folder of '%s': %s", path,
+			strerror(errno));
+	*ret = real;
+	return 0;
+}
+
+static void read_tree(const struct yaml *y, struct plan *p, struct problems *ps)
+{
+	size_t before = ps->n;
+
+	set_defaults(p);
+	keys_read(ps, &table_top, y->root, p);
+	/* With a key given twice, tree and plan may differ in shape. */
+	if (y->root->kind == NODE_MAPPING && !before)
+		check_plan(ps, y->root, p);
+	if (ps->n)
+		return;
+	fill_defaults(p);
+	digest_node(y->root, p->digest);
+	digest_node(node_get(y->root, "train"), p->training_digest);
+	digest_node(node_get(y->root, "build"), p->build_digest);
+}
+
+int plan_read(const char *path, struct plan *ret, struct error *err)
+{
+	auto_buf struct buf text = BUF_INIT;
+	auto_yaml struct yaml y = {0};
+	struct problems ps = {.file = path};
+	struct plan p = {0};
+	int rc;
+
+	if (file_read(path, YAML_FILE_MAX, &text, err) < 0) {
+		if (err)
+			err->code = ERR_CONFIG;
+		return -1;
+	}
+	if (find_root(path, &p.root, err) < 0)
+		return -1;
+	p.file = xstrdup(path);
+	yaml_read(buf_str(&text), text.n, &y, &ps);
+	if (y.root)
+		read_tree(&y, &p, &ps);
+	rc = problems_error(&ps, err);
+	problems_release(&ps);
+	if (rc < 0) {
+		plan_release(&p);
+		return -1;
+	}
+	*ret = p;
+	return 0;
+}
+
+static void build_release(struct plan_build *b)
+{
+	free(b->target);
+	strv_release(&b->binary);
+	strv_release(&b->env);
+	free(b->cargo);
+	strv_release(&b->args);
+	free(b->configure);
+	free(b->run);
+	free(b->compiler);
+	free(b->cxx);
+	free(b->dir);
+	strv_release(&b->exclude);
+}
+
+static void service_release(struct plan_service *s)
+{
+	free(s->name);
+	free(s->run);
+	free(s->builtin);
+	free(s->ready_arg);
+	strv_release(&s->env);
+	free(s->cwd);
+	free(s->setup);
+	strv_release(&s->ports);
+}
+
+static void phase_release(struct plan_phase *ph)
+{
+	free(ph->name);
+	free(ph->when);
+	free(ph->run);
+	free(ph->http.service);
+	free(ph->http.port);
+	for (size_t i = 0; i < ph->http.n_mix; i++)
+		request_release(&ph->http.mix[i]);
+	free(ph->http.mix);
+}
+
+void plan_release(struct plan *p)
+{
+	free(p->file);
+	free(p->root);
+	free(p->project);
+	free(p->version);
+	free(p->instrument_linker);
+	build_release(&p->build);
+	for (size_t i = 0; i < p->train.n_services; i++)
+		service_release(&p->train.services[i]);
+	free(p->train.services);
+	for (size_t i = 0; i < p->train.n_phases; i++)
+		phase_release(&p->train.phases[i]);
+	free(p->train.phases);
+	strv_release(&p->bench.scenarios);
+	strv_release(&p->release.files);
+	*p = (struct plan){0};
+}
+
+const struct plan_phase *plan_find_phase(const struct plan *p, const char *name)
+{
+	for (size_t i = 0; i < p->train.n_phases; i++)
+		if (p->train.phases[i].name && !strcmp(p->train.phases[i].name, name))
+			return &p->train.phases[i];
+	return NULL;
+}
+
+const struct plan_service *plan_subject(const struct plan *p)
+{
+	for (size_t i = 0; i < p->train.n_services; i++)
+		if (p->train.services[i].subject)
+			return &p->train.services[i];
+	return NULL;
+}

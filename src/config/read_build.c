@@ -1,0 +1,207 @@
+/* The tables of everything but the training. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "config/keys.h"
+#include "config/values.h"
+
+static void read_pgo(struct problems *ps, const struct key *k, const struct node *n, void *target)
+{
+	keys_read(ps, &table_pgo, n, target);
+}
+
+static void read_train(struct problems *ps, const struct key *k, const struct node *n, void *target)
+{
+	keys_read(ps, &table_train, n, &((struct plan *)target)->train);
+}
+
+static void read_gates(struct problems *ps, const struct key *k, const struct node *n, void *target)
+{
+	keys_read(ps, &table_gates, n, &((struct plan *)target)->gates);
+}
+
+static void read_bench(struct problems *ps, const struct key *k, const struct node *n, void *target)
+{
+	struct plan_bench *bench = &((struct plan *)target)->bench;
+
+	if (n->kind == NODE_SCALAR)
+		value_bool(ps, n, "bench", &bench->enabled);
+	else
+		keys_read(ps, &table_bench, n, bench);
+}
+
+static void read_release(
+	struct problems *ps, const struct key *k, const struct node *n, void *target)
+{
+	keys_read(ps, &table_release, n, &((struct plan *)target)->release);
+}
+
+static void read_tool(struct problems *ps, const struct key *k, const struct node *n, void *target)
+{
+	static const char *const names[] = {
+		[TOOL_CARGO] = "cargo",
+		[TOOL_CMAKE] = "cmake",
+		[TOOL_MESON] = "meson",
+		[TOOL_MAKE] = "make",
+		[TOOL_AUTOTOOLS] = "autotools",
+		[TOOL_COMMAND] = "command",
+	};
+	struct plan_build *b = target;
+	auto_free char *text = NULL;
+	const char *near;
+
+	if (!value_text(ps, n, "tool", &text))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(names[i], text))
+			continue;
+		b->tool = (enum build_tool)i;
+		return;
+	}
+	near = nearest_word(text, names, ARRAY_SIZE(names));
+	problem_add(ps, n,
+		"'tool' must be one of cargo, cmake, meson, make, autotools, command, not "
+		"'%s'%s%s%s",
+		text, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+/* A key that the chosen tool would pass over in silence. */
+static void useless(struct problems *ps, const struct node *n, const char *key, const char *why)
+{
+	const struct node *value = node_get(n, key);
+
+	if (value)
+		problem_add(ps, value, "'%s' has no effect here: %s", key, why);
+}
+
+void read_build(struct problems *ps, const struct key *k, const struct node *n, void *target)
+{
+	struct plan_build *b = &((struct plan *)target)->build;
+
+	b->at = (struct place){.line = n->line, .column = n->column};
+	if (!keys_read(ps, &table_build, n, b) || !node_get(n, "tool"))
+		return;
+	if (b->tool == TOOL_CARGO) {
+		useless(ps, n, "configure", "cargo has no configure step");
+		useless(ps, n, "run",
+			"with 'tool: cargo' cargo builds; another front end is named by 'cargo'");
+	} else {
+		useless(ps, n, "cargo", "it is for 'tool: cargo'");
+	}
+	if (b->tool == TOOL_CMAKE || b->tool == TOOL_MESON)
+		useless(ps, n, "configure",
+			"the tool configures by itself; its arguments are given by 'args'");
+	if (b->tool == TOOL_COMMAND) {
+		useless(ps, n, "args", "write them into 'run'");
+		if (!node_get(n, "run"))
+			problem_add(ps, n,
+				"build lacks the key 'run': with 'tool: command' it is the "
+				"command that builds");
+	} else if (b->tool == TOOL_MAKE && node_get(n, "run")) {
+		useless(ps, n, "args", "with 'run' the command is yours; write them into it");
+	}
+	if (!b->binary.n && node_get(n, "binary") && node_get(n, "binary")->kind == NODE_SEQUENCE &&
+		!node_get(n, "binary")->n)
+		problem_add(ps, node_get(n, "binary"), "'binary' must name at least one binary");
+}
+
+#define PLAN(field) offsetof(struct plan, field)
+static const struct key top[] = {
+	{"project", KEY_NAME, PLAN(project), .required = true,
+		.doc = "Name of the project, used in the names of artefacts."},
+	{"version", KEY_NAME, PLAN(version),
+		.doc = "Version used in the names of artefacts; default: what git describe says."},
+	{"build", KEY_PART, .read = read_build, .required = true,
+		.doc = "How the program is built."},
+	{"pgo", KEY_PART, .read = read_pgo, .doc = "Details of the instrumented build."},
+	{"train", KEY_PART, .read = read_train, .required = true,
+		.doc = "How the program is trained."},
+	{"gates", KEY_PART, .read = read_gates, .doc = "Bounds of the checks."},
+	{"bench", KEY_PART, .read = read_bench,
+		.doc = "How plain and optimised build are compared; `false`: not at all."},
+	{"release", KEY_PART, .read = read_release, .doc = "What goes into the archives."},
+	{"layout", KEY_LATER, .text = "off", .doc = "Post-link optimisation; only `off`."},
+};
+const struct key_table table_top = {"whet.yaml", top, ARRAY_SIZE(top)};
+
+#define BUILD(field) offsetof(struct plan_build, field)
+static const struct key build[] = {
+	{"tool", KEY_PART, .read = read_tool, .required = true,
+		.doc = "One of `cargo`, `cmake`, `meson`, `make`, `autotools`, `command`."},
+	{"target", KEY_NAME, BUILD(target), .doc = "Target triple; default: this machine's."},
+	{"binary", KEY_PATHS, BUILD(binary), .required = true,
+		.doc = "What is released: names of cargo binaries, or paths relative to the build "
+		       "folder "
+		       "(make, autotools, command: to the source). The first one is `{binary}`."},
+	{"env", KEY_ENV, BUILD(env),
+		.doc = "Environment of every build step; may hold placeholders."},
+	{"cargo", KEY_TEXT, BUILD(cargo),
+		.doc = "The cargo front end, such as `cargo zigbuild`; default `cargo`."},
+	{"args", KEY_LIST, BUILD(args),
+		.doc = "More arguments for cargo build, cmake, meson setup, configure or make."},
+	{"configure", KEY_TEXT, BUILD(configure),
+		.doc = "Shell command that configures (make, autotools, command); autotools: "
+		       "default "
+		       "`./configure`."},
+	{"run", KEY_TEXT, BUILD(run),
+		.doc = "Shell command that builds, in place of the tool's own."},
+	{"compiler", KEY_TEXT, BUILD(compiler),
+		.doc = "The C compiler, such as `clang-22`; default: the newest clang found."},
+	{"cxx", KEY_TEXT, BUILD(cxx), .doc = "The C++ compiler; default: the one of `compiler`."},
+	{"dir", KEY_PATH, BUILD(dir), .doc = "Source folder, relative to whet.yaml; default `.`."},
+	{"exclude", KEY_LIST, BUILD(exclude),
+		.doc = "Globs, relative to `dir`, of files that are no sources."},
+	{"flags", KEY_LATER, .doc = "More compiler flags."},
+	{"lto", KEY_LATER, .doc = "Link-time optimisation by whet."},
+};
+const struct key_table table_build = {"build", build, ARRAY_SIZE(build)};
+
+static const struct key pgo[] = {
+	{"instrument-linker", KEY_TEXT, PLAN(instrument_linker),
+		.doc = "Linker (compiler driver) for the instrumented link alone."},
+};
+const struct key_table table_pgo = {"pgo", pgo, ARRAY_SIZE(pgo)};
+
+#define GATES(field) offsetof(struct plan_gates, field)
+static const struct key gates[] = {
+	{"min-functions", KEY_I64, GATES(min_functions), 0, 1000000000,
+		.doc = "Executed functions that the profile must hold, per binary."},
+	{"max-missing", KEY_I64, GATES(max_missing), 0, 1000000000,
+		.doc = "Functions without profile data that are allowed, per binary."},
+	{"glibc", KEY_LATER, .doc = "Highest glibc version needed."},
+	{"cpu", KEY_LATER, .doc = "Processor level of the released binary."},
+	{"tests", KEY_LATER, .doc = "The project's own tests."},
+	{"reproducible", KEY_LATER, .doc = "A second build gives the same bytes."},
+};
+const struct key_table table_gates = {"gates", gates, ARRAY_SIZE(gates)};
+
+#define BENCH(field) offsetof(struct plan_bench, field)
+static const struct key bench[] = {
+	{"scenarios", KEY_LIST, BENCH(scenarios),
+		.doc = "Names of the phases that are measured; default: all."},
+	{"launches", KEY_U32, BENCH(launches), 2, 1000,
+		.doc = "Fresh starts of every variant; default 10."},
+	{"slices", KEY_U32, BENCH(slices), 2, 1000,
+		.doc = "Slices per launch, scenario and variant; default 12."},
+	{"slice", KEY_DURATION, BENCH(slice_ns), NS_PER_MS, 10 * NS_PER_S,
+		.doc = "Length of a slice; default 50ms."},
+	{"seed", KEY_U64, BENCH(seed), 0, UINT64_MAX, .doc = "Of the order of slices; default 1."},
+};
+const struct key_table table_bench = {"bench", bench, ARRAY_SIZE(bench)};
+
+#define RELEASE(field) offsetof(struct plan_release, field)
+static const struct key release[] = {
+	{"strip", KEY_BOOL, RELEASE(strip), .doc = "Strip the released binaries; default true."},
+	{"files", KEY_PATHS, RELEASE(files),
+		.doc = "More files for the archives, relative to the source folder."},
+	{"archive", KEY_LATER, .text = "tar.gz", .doc = "Kind of archive; only `tar.gz`."},
+	{"sign", KEY_LATER, .text = "none", .doc = "Signing; only `none`."},
+};
+const struct key_table table_release = {"release", release, ARRAY_SIZE(release)};
+
+const struct key_table *const key_tables[] = {&table_top, &table_build, &table_pgo, &table_train,
+	&table_service, &table_ready, &table_phase, &table_http, &table_request, &table_body,
+	&table_expect, &table_gates, &table_bench, &table_release, NULL};
