@@ -16,16 +16,18 @@ struct service; /* one running service */
 struct service_options {
 	const struct plan_service *plan;
 	const struct strv *vars; /* placeholders: binary, work, port, port.NAME, url, source, … and
-	                          * those of services started before: NAME.port, NAME.url */
-	const char *work;   /* its working folder, created */
-	const char *log;    /* its output goes there */
-	const struct strv *env; /* whole environment, LLVM_PROFILE_FILE included when due */
-	const char *self;   /* path of whet, for builtin services */
+				  * those of services started before: NAME.port, NAME.url */
+	const char *work;        /* its working folder, created */
+	const char *log;         /* its output goes there */
+	const struct strv *env;  /* whole environment, LLVM_PROFILE_FILE included when due; the
+				  * plan's  own env: is set over it */
+	const char *self;        /* path of whet, for builtin services */
 	uint16_t port;
-	int cpu;            /* -1: not pinned */
+	int cpu; /* -1: not pinned */
 };
 
-/* Starts it and waits until it is ready. On failure the message holds the log's last lines and the
+/* Starts it and waits until it is ready: setup command, program, readiness. Setup and readiness
+ * commands leave no profile. On failure the message holds the log's last lines and the
  * process is gone. */
 int service_start(const struct service_options *o, struct service **ret, struct error *err);
 /* Stop signal, wait, SIGKILL at the deadline (then *killed is set). The whole tree is gone
@@ -43,7 +45,15 @@ int service_cpu_ns(struct service *s, uint64_t *ret, struct error *err);
 /* Pids of its tree, main process first. malloc'ed; returns count. */
 size_t service_tree(const struct service *s, pid_t **ret);
 char *service_log_tail(const struct service *s, size_t lines); /* caller frees */
+/* The last lines of a text file (of its last 16 KiB); "" when there is none. Caller frees. */
+char *service_file_tail(const char *path, size_t lines);
 void service_free(struct service *s); /* stops it hard when it still runs */
 
 /* A free loopback port (bound and released; the caller starts the service at once). */
 int service_free_port(uint16_t *ret, struct error *err);
+
+/* Chooses the ports of a service (its own and the named ones) and sets in vars port, port.NAME, url
+ * and work, and the same as SERVICE.port, SERVICE.port.NAME, SERVICE.url, SERVICE.work for those
+ * that come after it. port gets its own one. */
+int service_place(const struct plan_service *plan, const char *work, struct strv *vars,
+	uint16_t *port, struct error *err);

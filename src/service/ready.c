@@ -1,0 +1,248 @@
+/* When a service is ready, and what is said when it never is. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "service/internal.h"
+
+#define ALIVE_NS (50 * NS_PER_MS) /* "ready" without any condition: still alive after this */
+#define PROBE_NS (2 * NS_PER_S)   /* for one request */
+#define POLL_MAX_NS (50 * NS_PER_MS)
+
+struct waiting {
+	struct service *s;
+	const struct service_options *o;
+	const struct strv *env;
+	const char *cwd, *arg; /* arg: expanded */
+	uint64_t end;
+	off_t log_at; /* READY_LOG: read up to here */
+	char *last;   /* what the last attempt gave, in words; NULL: nothing tried yet */
+};
+
+static void say(struct waiting *w, char *text)
+{
+	free(w->last);
+	w->last = text;
+}
+
+static uint64_t left_ns(const struct waiting *w, uint64_t most)
+{
+	uint64_t now = clock_mono_ns(), left = w->end > now ? w->end - now : 0;
+
+	return left < most ? left : most;
+}
+
+/* Waits for an event on a socket; false when time is up. */
+static bool await_fd(int fd, short events, uint64_t ns)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+
+	return poll(&p, 1, (int)(ns / NS_PER_MS) + 1) > 0;
+}
+
+/* A connected non-blocking socket, or -1 with what went wrong said. */
+static int connect_to(struct waiting *w)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), e = 0;
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(w->o->port)};
+	socklen_t n = sizeof(e);
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (fd < 0)
+		return -1;
+	if (connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0)
+		e = errno;
+	if (e == EINPROGRESS) {
+		e = ETIMEDOUT;
+		if (await_fd(fd, POLLOUT, left_ns(w, PROBE_NS)))
+			getsockopt(fd, SOL_SOCKET, SO_ERROR, &e, &n);
+	}
+	if (!e)
+		return fd;
+	say(w, xasprintf("connection to 127.0.0.1:%u: %s", w->o->port, strerror(e)));
+	close(fd);
+	return -1;
+}
+
+static bool ready_tcp(struct waiting *w)
+{
+	auto_close int fd = connect_to(w);
+
+	return fd >= 0;
+}
+
+/* Reads the status line into text. */
+static bool read_status_line(int fd, char *text, size_t cap, uint64_t ns)
+{
+	uint64_t end = clock_mono_ns() + ns;
+	size_t n = 0;
+
+	while (n + 1 < cap) {
+		uint64_t now = clock_mono_ns();
+		ssize_t r;
+
+		if (now >= end || !await_fd(fd, POLLIN, end - now))
+			return false;
+		r = read(fd, text + n, cap - 1 - n);
+		if (r <= 0)
+			return false;
+		n += (size_t)r;
+		text[n] = '\0';
+		if (strchr(text, '\n')) {
+			text[strcspn(text, "\r\n")] = '\0';
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool ready_http(struct waiting *w)
+{
+	auto_close int fd = connect_to(w);
+	auto_free char *request = xasprintf("GET %s HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
+					    "User-Agent: whet\r\nConnection: close\r\n\r\n",
+		w->arg, w->o->port);
+	char line[1024] = "";
+	int status = 0;
+
+	if (fd < 0)
+		return false;
+	if (send(fd, request, strlen(request), MSG_NOSIGNAL) != (ssize_t)strlen(request) ||
+		!read_status_line(fd, line, sizeof(line), left_ns(w, PROBE_NS))) {
+		say(w, xasprintf("GET %s got no answer", w->arg));
+		return false;
+	}
+	if (sscanf(line, "HTTP/1.%*1[01] %3d", &status) == 1 && status / 100 == 2)
+		return true;
+	say(w, xasprintf("GET %s got '%s', expected a 2xx status", w->arg, line));
+	return false;
+}
+
+static bool ready_log(struct waiting *w)
+{
+	auto_close int fd = open(w->o->log, O_RDONLY | O_CLOEXEC);
+	auto_buf struct buf text = BUF_INIT;
+	size_t n = strlen(w->arg);
+	char block[16384];
+	ssize_t r;
+
+	text.max = 64 << 20;
+	while (fd >= 0 && (r = pread(fd, block, sizeof(block), w->log_at + (off_t)text.n)) > 0)
+		buf_add(&text, block, (size_t)r);
+	if (text.n && memmem(text.p, text.n, w->arg, n))
+		return true;
+	/* Its beginning may stand at the end of what is there now. */
+	if (text.n >= n)
+		w->log_at += (off_t)(text.n - n + 1);
+	say(w, xasprintf("'%s' is not in its output", w->arg));
+	return false;
+}
+
+static bool ready_command(struct waiting *w)
+{
+	struct error err = ERROR_INIT;
+	char *how = NULL;
+	int r = service_command(w->arg, w->o, w->env, w->cwd, left_ns(w, UINT64_MAX), &how, &err);
+
+	if (r == 0)
+		return true;
+	if (r < 0)
+		how = xstrdup(err.msg);
+	error_release(&err);
+	say(w, xasprintf("'%s': %s", w->arg, how));
+	free(how);
+	return false;
+}
+
+static bool ready_now(struct waiting *w)
+{
+	switch (w->o->plan->ready) {
+	case READY_HTTP:
+		return ready_http(w);
+	case READY_TCP:
+		return ready_tcp(w);
+	case READY_LOG:
+		return ready_log(w);
+	case READY_COMMAND:
+		return ready_command(w);
+	case READY_NONE:
+		break;
+	}
+	if (w->o->plan->builtin)
+		return ready_tcp(w);
+	return clock_mono_ns() >= w->s->started + ALIVE_NS;
+}
+
+static const char *condition(const struct plan_service *p)
+{
+	switch (p->ready) {
+	case READY_HTTP:
+		return "http";
+	case READY_TCP:
+		return "tcp";
+	case READY_LOG:
+		return "log";
+	case READY_COMMAND:
+		return "command";
+	case READY_NONE:
+		break;
+	}
+	return "start";
+}
+
+static int failed(struct waiting *w, struct error *err)
+{
+	const struct plan_service *p = w->o->plan;
+	auto_free char *tail = service_log_tail(w->s, 20);
+	auto_free char *how = service_end_text(w->s);
+	const char *said = *tail ? "; its last output:\n" : "; it printed nothing";
+
+	if (!service_alive(w->s))
+		return error_set(err, ERR_CHILD, "service '%s' ended before it was ready: %s%s%s",
+			p->name, how, said, tail);
+	return error_set(err, ERR_TIMEOUT,
+		"service '%s' was not ready within %.3g s (ready: %s): %s%s%s", p->name,
+		(double)w->s->ready_timeout_ns / NS_PER_S, condition(p),
+		w->last ? w->last : "it did not answer", said, tail);
+}
+
+int service_await_ready(struct service *s, const struct service_options *o, const struct strv *env,
+	const char *cwd, struct error *err)
+{
+	auto_free char *arg = NULL;
+	struct waiting w = {.s = s, .o = o, .env = env, .cwd = cwd};
+	uint64_t pause = NS_PER_MS;
+	int r = 0;
+
+	if (o->plan->ready_arg && plan_expand(o->plan->ready_arg, o->vars, &arg, err) < 0)
+		return error_context(err, "service '%s', ready", o->plan->name);
+	w.arg = arg ? arg : o->plan->ready == READY_HTTP ? "/" : "";
+	w.end = s->started + s->ready_timeout_ns;
+	w.log_at = s->log_from;
+	for (;;) {
+		/* Asked before and after: what answers could be another program on that port. */
+		bool ready = service_alive(s) && ready_now(&w) && service_alive(s);
+
+		if (ready)
+			break;
+		if (!service_alive(s) || clock_mono_ns() >= w.end) {
+			r = failed(&w, err);
+			break;
+		}
+		(void)tree_wait_main(s->tree, left_ns(&w, pause));
+		if (tree_main_ended(s->tree, NULL))
+			nanosleep(&(struct timespec){.tv_nsec = (long)pause}, NULL);
+		pause = pause * 3 / 2 < POLL_MAX_NS ? pause * 3 / 2 : POLL_MAX_NS;
+	}
+	free(w.last);
+	return r;
+}

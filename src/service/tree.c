@@ -1,0 +1,322 @@
+#include "service/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "service/internal.h"
+
+#define TREE_KILL_LIMIT_NS (10 * NS_PER_S)
+
+/* What the reaper says first; on failure the text of the error follows. */
+struct hello {
+	pid_t pid; /* 0: could not be started */
+	int code;  /* enum error_code */
+	size_t n;
+};
+
+static uint64_t rusage_ns(const struct rusage *ru)
+{
+	return ((uint64_t)ru->ru_utime.tv_sec + (uint64_t)ru->ru_stime.tv_sec) * NS_PER_S +
+	       ((uint64_t)ru->ru_utime.tv_usec + (uint64_t)ru->ru_stime.tv_usec) * 1000;
+}
+
+/* Signals meant for whet (Ctrl-C among them) must not reach the reaper, and it must not keep
+ * whet's files, pipes and locks open. */
+static void reaper_detach(int report)
+{
+	sigset_t all;
+	int null = open("/dev/null", O_RDWR);
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	setpgid(0, 0);
+	for (int fd = 0; null >= 0 && fd < 3; fd++)
+		dup2(null, fd);
+	if (report > 3)
+		syscall(SYS_close_range, 3U, (unsigned int)report - 1, 0U);
+	syscall(SYS_close_range, (unsigned int)report + 1, ~0U, 0U);
+}
+
+static void reap(pid_t main, int report, struct tree_shared *shared)
+{
+	for (;;) {
+		struct rusage ru;
+		int status;
+		pid_t pid = wait4(-1, &status, 0, &ru);
+
+		if (pid < 0 && errno == EINTR)
+			continue;
+		if (pid < 0)
+			return;
+		atomic_fetch_add(&shared->reaped_ns, rusage_ns(&ru));
+		if (pid != main)
+			continue;
+		shared->status = status;
+		shared->main_cpu_ns = rusage_ns(&ru);
+		shared->main_rss = (uint64_t)ru.ru_maxrss * 1024;
+		atomic_store(&shared->main_ended, 1);
+		(void)file_write_all(report, "", 1);
+	}
+}
+
+_Noreturn static void reaper_run(
+	const struct proc_options *o, int report, struct tree_shared *shared, pid_t parent)
+{
+	struct error err = ERROR_INIT;
+	struct hello h = {0};
+	pid_t pid;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	prctl(PR_SET_NAME, "whet-reaper");
+	signal(SIGCHLD, SIG_DFL); /* ignored, it would lose how children ended */
+	signal(SIGPIPE, SIG_IGN);
+	if (proc_start(o, &pid, &err) < 0) {
+		h.code = (int)err.code;
+		h.n = strlen(err.msg);
+		if (file_write_all(report, &h, sizeof(h)) == 0)
+			(void)file_write_all(report, err.msg, h.n);
+		_exit(1);
+	}
+	reaper_detach(report);
+	h.pid = pid;
+	if (file_write_all(report, &h, sizeof(h)) == 0)
+		reap(pid, report, shared);
+	_exit(0);
+}
+
+static bool read_full(int fd, void *to, size_t n)
+{
+	char *p = to;
+
+	while (n) {
+		ssize_t r = read(fd, p, n);
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r <= 0)
+			return false;
+		p += r;
+		n -= (size_t)r;
+	}
+	return true;
+}
+
+static int start_result(int report, pid_t reaper, pid_t *ret, struct error *err)
+{
+	struct hello h;
+	char text[4096] = "";
+
+	if (!read_full(report, &h, sizeof(h))) {
+		waitpid(reaper, NULL, 0);
+		return error_set(err, ERR_INTERNAL, "the process that watches a program ended");
+	}
+	if (h.pid) {
+		*ret = h.pid;
+		return 0;
+	}
+	(void)read_full(report, text, h.n < sizeof(text) ? h.n : sizeof(text) - 1);
+	waitpid(reaper, NULL, 0);
+	return error_set(err, (enum error_code)h.code, "%s", text);
+}
+
+int tree_start(const struct proc_options *o, struct tree **ret, struct error *err)
+{
+	struct proc_options own = *o;
+	struct tree_shared *shared = mmap(
+		NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t parent = getpid(), reaper, main = 0;
+	int report[2];
+
+	if (shared == MAP_FAILED)
+		return error_set(err, ERR_IO, "cannot map memory: %s", strerror(errno));
+	if (pipe2(report, O_CLOEXEC) < 0) {
+		munmap(shared, sizeof(*shared));
+		return error_set(err, ERR_IO, "cannot make a pipe: %s", strerror(errno));
+	}
+	own.new_group = true;
+	reaper = fork();
+	if (reaper == 0) {
+		close(report[0]);
+		reaper_run(&own, report[1], shared, parent);
+	}
+	close(report[1]);
+	if (reaper < 0)
+		error_set(err, ERR_IO, "cannot fork: %s", strerror(errno));
+	if (reaper < 0 || start_result(report[0], reaper, &main, err) < 0) {
+		close(report[0]);
+		munmap(shared, sizeof(*shared));
+		return -1;
+	}
+	*ret = xcalloc(1, sizeof(**ret));
+	**ret = (struct tree){
+		.reaper = reaper, .main = main, .report = report[0], .shared = shared};
+	/* Fails only when the program has ended already; then there is nothing to signal either. */
+	(*ret)->pidfd = (int)syscall(SYS_pidfd_open, main, 0);
+	return 0;
+}
+
+pid_t tree_pid(const struct tree *t)
+{
+	return t->main;
+}
+
+bool tree_main_ended(const struct tree *t, struct proc_exit *ret)
+{
+	const struct tree_shared *s = t->shared;
+	bool ended = atomic_load(&s->main_ended) != 0;
+
+	/* A reaper that was killed takes the program with it and cannot say so. */
+	if (!ended && t->gone) {
+		if (ret)
+			*ret = (struct proc_exit){.code = -1, .signal = SIGKILL};
+		return true;
+	}
+	if (!ended || !ret)
+		return ended;
+	*ret = (struct proc_exit){.code = -1, .cpu_ns = s->main_cpu_ns, .max_rss = s->main_rss};
+	if (WIFEXITED(s->status))
+		ret->code = WEXITSTATUS(s->status);
+	else if (WIFSIGNALED(s->status))
+		ret->signal = WTERMSIG(s->status);
+	return true;
+}
+
+bool tree_gone(struct tree *t)
+{
+	if (!t->gone && waitpid(t->reaper, NULL, WNOHANG) != 0)
+		t->gone = true;
+	return t->gone;
+}
+
+bool tree_alive(struct tree *t)
+{
+	struct proc_exit end;
+
+	if (tree_gone(t))
+		return false;
+	return !tree_main_ended(t, &end) || end.code == 0;
+}
+
+/* Waits until the report pipe has something new; consumes it. */
+static void wait_report(struct tree *t, uint64_t end)
+{
+	struct pollfd p = {.fd = t->report, .events = POLLIN};
+	uint64_t now = clock_mono_ns(), left = end > now ? end - now : 0;
+	struct timespec ts = {
+		.tv_sec = (time_t)(left / NS_PER_S), .tv_nsec = (long)(left % NS_PER_S)};
+	char c;
+
+	if (ts.tv_sec > 3600)
+		ts.tv_sec = 3600;
+	if (ppoll(&p, 1, &ts, NULL) > 0 && read(t->report, &c, 1) == 0)
+		nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL); /* the reaper is ending */
+}
+
+static int wait_until(struct tree *t, uint64_t timeout_ns, bool gone)
+{
+	uint64_t now = clock_mono_ns();
+	uint64_t end = timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
+
+	for (;;) {
+		bool all = tree_gone(t);
+
+		if (all || (!gone && tree_main_ended(t, NULL)))
+			return 0;
+		if (clock_mono_ns() >= end)
+			return 1;
+		wait_report(t, end);
+	}
+}
+
+int tree_wait_main(struct tree *t, uint64_t timeout_ns)
+{
+	return wait_until(t, timeout_ns, false);
+}
+
+int tree_wait_gone(struct tree *t, uint64_t timeout_ns)
+{
+	return wait_until(t, timeout_ns, true);
+}
+
+size_t tree_members(const struct tree *t, pid_t **ret)
+{
+	auto_free struct link *v = NULL;
+	size_t n = t->gone ? 0 : tree_links(t->reaper, &v);
+
+	*ret = xcalloc(n + 1, sizeof(**ret));
+	for (size_t i = 0; i < n; i++) {
+		(*ret)[i] = v[i].pid;
+		if (v[i].pid == t->main && i) {
+			memmove(*ret + 1, *ret, i * sizeof(**ret));
+			(*ret)[0] = t->main;
+		}
+	}
+	return n;
+}
+
+void tree_signal(const struct tree *t, int sig)
+{
+	auto_free struct link *v = NULL;
+	size_t n;
+
+	if (t->gone)
+		return;
+	if (!tree_main_ended(t, NULL)) {
+		/* Not kill(): the pid could be another process's by now. */
+		if (t->pidfd >= 0)
+			syscall(SYS_pidfd_send_signal, t->pidfd, sig, NULL, 0);
+		return;
+	}
+	n = tree_links(t->reaper, &v);
+	for (size_t i = 0; i < n; i++)
+		if (v[i].parent == t->reaper)
+			kill(v[i].pid, sig);
+}
+
+int tree_kill(struct tree *t, struct error *err)
+{
+	uint64_t end = clock_mono_ns() + TREE_KILL_LIMIT_NS;
+
+	while (!tree_gone(t)) {
+		auto_free struct link *v = NULL;
+		size_t n = tree_links(t->reaper, &v);
+
+		for (size_t i = 0; i < n; i++)
+			kill(v[i].pid, SIGKILL);
+		if (tree_wait_gone(t, 2 * NS_PER_MS) == 0)
+			break;
+		if (clock_mono_ns() >= end)
+			return error_set(err, ERR_INTERNAL,
+				"process %d and %zu more do not end after SIGKILL",
+				n ? (int)v[0].pid : (int)t->main, n ? n - 1 : 0);
+	}
+	return 0;
+}
+
+void tree_free(struct tree *t)
+{
+	if (!t)
+		return;
+	(void)tree_kill(t, NULL);
+	account_free(t->account);
+	close(t->report);
+	if (t->pidfd >= 0)
+		close(t->pidfd);
+	munmap(t->shared, sizeof(*t->shared));
+	free(t);
+}
