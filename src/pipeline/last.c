@@ -1,0 +1,120 @@
+/* The record of the last complete build: lets a build with nothing to do see that by stat alone. */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "pipeline/last.h"
+
+/* A file's identity, as text. */
+static char *identity(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return xstrdup("absent");
+	return xasprintf("%llx:%llx:%llx:%lld.%09ld:%lld.%09ld", (unsigned long long)st.st_dev,
+		(unsigned long long)st.st_ino, (unsigned long long)st.st_size,
+		(long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, (long long)st.st_ctim.tv_sec,
+		st.st_ctim.tv_nsec);
+}
+
+static void add_identity(json_t *o, const char *path)
+{
+	auto_free char *id = identity(path);
+
+	json_object_set_new(o, path, json_string(id));
+}
+
+static void add_compiler(json_t *o, const struct compiler *c)
+{
+	add_identity(o, c->path);
+	if (c->runtime)
+		add_identity(o, c->runtime);
+	if (c->family == FAMILY_RUSTC && c->sysroot) {
+		auto_free char *real = path_join(c->sysroot, "bin/rustc");
+
+		add_identity(o, real);
+	}
+}
+
+/* rustup decides by its settings which toolchain "rustc" is. */
+static void add_rustup(json_t *o)
+{
+	const char *home = getenv("HOME"), *rustup = getenv("RUSTUP_HOME");
+	auto_free char *path = rustup ? path_join(rustup, "settings.toml")
+				      : xasprintf("%s/.rustup/settings.toml", home ? home : "");
+
+	add_identity(o, path);
+}
+
+static char *record_path(const struct run *r)
+{
+	return store_path(&r->store, "last/build.json");
+}
+
+static void add_artefacts(json_t *o, const struct run *r)
+{
+	auto_free char *dist = run_dist(r);
+	static const char *const others[] = {"report.json", "SHA256SUMS"};
+
+	for (size_t i = 0; i < r->report->n_artefacts; i++) {
+		auto_free char *path = path_join(dist, r->report->artefacts[i].name);
+
+		add_identity(o, path);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		auto_free char *path = path_join(dist, others[i]);
+
+		add_identity(o, path);
+	}
+}
+
+int last_write(const struct run *r, struct error *err)
+{
+	auto_free char *path = record_path(r);
+	auto_free char *text_path = store_path(&r->store, "last/report.txt");
+	auto_json json_t *j = json_object();
+	auto_buf struct buf text = BUF_INIT;
+	json_t *files = json_object();
+	char top[SHA256_HEX];
+
+	run_top_key(r, top);
+	json_set_text(j, "key", top);
+	json_object_set_new(j, "files", files);
+	for (size_t i = 0; i < r->n_compilers; i++)
+		add_compiler(files, &r->compilers[i]);
+	if (r->rustc)
+		add_rustup(files);
+	add_artefacts(files, r);
+	report_text(r->report, &text);
+	if (file_write_atomic(text_path, buf_str(&text), text.n, 0644, err) < 0)
+		return -1;
+	return json_write_file(j, path, err);
+}
+
+bool last_is_current(const struct run *r)
+{
+	auto_free char *path = record_path(r);
+	struct error ignored = ERROR_INIT;
+	auto_json json_t *j = path_exists(path) ? json_read_file(path, &ignored) : NULL;
+	auto_free char *key = j ? json_opt_str(j, "key") : NULL;
+	char top[SHA256_HEX];
+	const char *file;
+	json_t *value;
+
+	error_release(&ignored);
+	run_top_key(r, top);
+	if (!key || strcmp(key, top) != 0)
+		return false;
+	json_object_foreach(json_object_get(j, "files"), file, value)
+	{
+		auto_free char *now = identity(file);
+		const char *then = json_string_value(value);
+
+		if (!then || strcmp(now, then) != 0)
+			return false;
+	}
+	return true;
+}

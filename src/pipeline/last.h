@@ -1,0 +1,9 @@
+/* The record of the last complete build. Private to src/pipeline. */
+#pragma once
+
+#include "pipeline/run.h"
+
+/* Written after a build to the end in which every gate passed. */
+int last_write(const struct run *r, struct error *err);
+/* Whether inputs, compilers and artefacts are still what they were then. */
+bool last_is_current(const struct run *r);

@@ -1,0 +1,242 @@
+/* Probe: the compilers, the hook, a scratch folder; what an interrupted run left is cleaned up. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/proc.h"
+#include "buildtool/buildtool.h"
+#include "pipeline/run.h"
+#include "wrap/wrap.h"
+
+/* ---- what an interrupted run left ---- */
+
+static bool has_environment_entry(pid_t pid, const char *entry)
+{
+	auto_free char *path = xasprintf("/proc/%d/environ", (int)pid);
+	auto_buf struct buf b = BUF_INIT;
+
+	if (file_read(path, 4 << 20, &b, NULL) < 0)
+		return false;
+	for (const char *p = buf_str(&b), *end = p + b.n; p < end; p += strlen(p) + 1)
+		if (strcmp(p, entry) == 0)
+			return true;
+	return false;
+}
+
+static void kill_survivors(const char *run_id)
+{
+	auto_free char *entry = xasprintf("WHET_RUN_ID=%s", run_id);
+	DIR *d = opendir("/proc");
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		char *end;
+		long pid = strtol(e->d_name, &end, 10);
+
+		if (!*end && pid > 0 && pid != getpid() && has_environment_entry((pid_t)pid, entry))
+			kill((pid_t)pid, SIGKILL);
+	}
+	if (d)
+		closedir(d);
+}
+
+static void clean_up_earlier_run(const char *record)
+{
+	struct error ignored = ERROR_INIT;
+	auto_json json_t *j = path_exists(record) ? json_read_file(record, &ignored) : NULL;
+	auto_free char *id = j ? json_opt_str(j, "run_id") : NULL;
+	auto_free char *scratch = j ? json_opt_str(j, "scratch") : NULL;
+
+	if (id)
+		kill_survivors(id);
+	if (scratch && strncmp(path_basename(scratch), "whet-", 5) == 0)
+		tree_remove(scratch, &ignored);
+	error_release(&ignored);
+}
+
+static int open_scratch(struct run *r, struct error *err)
+{
+	auto_free char *record = store_path(&r->store, "run.json");
+	const char *tmp = getenv("TMPDIR");
+	auto_free char *path = xasprintf("%s/whet-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
+	auto_json json_t *j = json_object();
+	unsigned char random[8];
+	char id[17];
+
+	clean_up_earlier_run(record);
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return error_set(err, ERR_IO, "cannot get random bytes: %s", strerror(errno));
+	for (size_t i = 0; i < sizeof(random); i++)
+		snprintf(id + 2 * i, 3, "%02x", random[i]);
+	/* Others may pass through but not look: services that drop privileges reach their own
+	 * folders below by name. */
+	if (!mkdtemp(path) || chmod(path, 0711) < 0)
+		return error_set(
+			err, ERR_IO, "cannot make a folder '%s': %s", path, strerror(errno));
+	r->scratch = take_ptr(path);
+	setenv("WHET_RUN_ID", id, 1);
+	json_set_text(j, "run_id", id);
+	json_set_text(j, "scratch", r->scratch);
+	return json_write_file(j, record, err);
+}
+
+/* ---- compilers ---- */
+
+static struct compiler *add_compiler(struct run *r, struct compiler *c)
+{
+	r->compilers[r->n_compilers] = *c;
+	return &r->compilers[r->n_compilers++];
+}
+
+/* clang-22 gives clang++-22, clang gives clang++. */
+static char *cxx_name(const char *cc)
+{
+	const char *base = path_basename(cc);
+
+	if (strncmp(base, "clang", 5) != 0)
+		return NULL;
+	return xasprintf("%.*sclang++%s", (int)(base - cc), cc, base + 5);
+}
+
+static void add_optional(struct run *r, const char *name, const char *path_list)
+{
+	struct error ignored = ERROR_INIT;
+	struct compiler c = {0};
+
+	if (name && toolchain_probe(name, path_list, &c, &ignored) == 0)
+		add_compiler(r, &c);
+	error_release(&ignored);
+}
+
+static int probe_c(struct run *r, const char *path_list, struct error *err)
+{
+	const struct plan_build *b = &r->plan.build;
+	auto_free char *derived = NULL;
+	struct compiler c = {0};
+	int result;
+
+	result = b->compiler ? toolchain_probe(b->compiler, path_list, &c, err)
+			     : toolchain_find_clang(path_list, &c, err);
+	if (result < 0)
+		return -1;
+	if (c.family != FAMILY_CLANG) {
+		error_set(err, ERR_ENVIRONMENT,
+			"'%s' is no clang: this version instruments clang and rustc; set "
+			"build.compiler, "
+			"for example to clang-22",
+			c.path);
+		compiler_release(&c);
+		return -1;
+	}
+	r->cc = add_compiler(r, &c);
+	derived = b->cxx ? xstrdup(b->cxx) : cxx_name(r->cc->path);
+	add_optional(r, derived, path_list);
+	return 0;
+}
+
+static int probe_rust(struct run *r, const char *path_list, struct error *err)
+{
+	struct compiler c = {0};
+
+	if (toolchain_probe("rustc", path_list, &c, err) < 0)
+		return -1;
+	r->rustc = add_compiler(r, &c);
+	return 0;
+}
+
+static void identify_toolchain(struct run *r)
+{
+	char hex[SHA256_HEX];
+	struct sha256 h;
+
+	sha256_begin(&h);
+	for (size_t i = 0; i < r->n_compilers; i++) {
+		sha256_adds(&h, r->compilers[i].path);
+		sha256_adds(&h, r->compilers[i].version);
+		sha256_adds(&h, r->compilers[i].runtime);
+	}
+	sha256_end(&h, hex);
+	r->toolchain_id = xstrdup(hex);
+}
+
+static int probe_compilers(struct run *r, struct error *err)
+{
+	const char *path_list = getenv("PATH");
+	bool cargo = r->plan.build.tool == TOOL_CARGO;
+
+	r->compilers = xcalloc(8, sizeof(*r->compilers));
+	if (cargo ? probe_rust(r, path_list, err) < 0 : probe_c(r, path_list, err) < 0)
+		return -1;
+	add_optional(r, "gcc", path_list);
+	add_optional(r, "g++", path_list);
+	identify_toolchain(r);
+	return 0;
+}
+
+static const struct compiler *hook_compiler(const struct run *r)
+{
+	if (r->cc)
+		return r->cc;
+	for (size_t i = 0; i < r->n_compilers; i++)
+		if (r->compilers[i].family == FAMILY_GCC || r->compilers[i].family == FAMILY_CLANG)
+			return &r->compilers[i];
+	return NULL;
+}
+
+static int make_hook(struct run *r, struct error *err)
+{
+	const struct compiler *c = hook_compiler(r);
+	auto_free char *folder = store_path(&r->store, "hook");
+
+	if (!c)
+		return error_set(err, ERR_ENVIRONMENT,
+			"no C compiler found to build the fork hook and to link; install gcc or "
+			"clang");
+	if (dir_create(folder, 0755, err) < 0)
+		return -1;
+	r->hook = xasprintf("%s/hook-%.16s.o", folder, r->toolchain_id);
+	return wrap_build_hook(c, r->hook, err);
+}
+
+/* ---- the commit's time ---- */
+
+static int set_epoch(struct run *r, struct error *err)
+{
+	const char *given = getenv("SOURCE_DATE_EPOCH");
+	auto_strv struct strv argv = STRV_INIT, lines = STRV_INIT;
+	struct proc_options o = PROC_OPTIONS_INIT;
+
+	r->epoch = 315532800; /* 1980-01-01: what archives can hold when nothing says better */
+	if (given && *given) {
+		r->epoch = strtoull(given, NULL, 10);
+		return 0;
+	}
+	if (!r->commit)
+		return 0;
+	strv_split_words(&argv, "git log -1 --format=%ct");
+	o.argv = &argv;
+	o.cwd = r->plan.root;
+	if (proc_capture(&o, 30000000000ULL, &lines, err) < 0)
+		return error_context(err, "cannot ask git for the commit's time");
+	if (lines.n)
+		r->epoch = strtoull(lines.v[0], NULL, 10);
+	return 0;
+}
+
+int node_probe(struct run *r, struct error *err)
+{
+	const struct plan_build *b = &r->plan.build;
+
+	if (open_scratch(r, err) < 0 || buildtool_check(b, r->source_root, err) < 0 ||
+		probe_compilers(r, err) < 0 || make_hook(r, err) < 0)
+		return -1;
+	return set_epoch(r, err);
+}

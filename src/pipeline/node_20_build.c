@@ -1,0 +1,455 @@
+/* Build: sources to binaries and a compile log, in one of three modes. Always in the slot, so that
+ * the compilers see the same paths every time. */
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <fcntl.h>
+#include <signal.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/proc.h"
+#include "buildtool/buildtool.h"
+#include "pipeline/run.h"
+#include "wrap/wrap.h"
+
+static const char *const variants[] = {"plain", "instrumented", "optimised"};
+
+/* Everything one build needs, gathered. */
+struct building {
+	struct run *r;
+	enum toolchain_mode mode;
+	struct build_out *out;
+	char token[65];
+	bool copies; /* the sources are copied into the slot */
+	char *slot, *source, *build, *log, *state, *quarantine, *shim_folder, *node_file;
+	struct wrap_node wrap;
+	struct build_steps steps;
+};
+
+static struct build_out *out_of(struct run *r, enum toolchain_mode mode)
+{
+	return mode == MODE_PLAIN          ? &r->plain
+	       : mode == MODE_INSTRUMENTED ? &r->instrumented
+					   : &r->optimised;
+}
+
+static void building_release(struct building *b)
+{
+	free(b->slot);
+	free(b->source);
+	free(b->build);
+	free(b->log);
+	free(b->state);
+	free(b->quarantine);
+	free(b->shim_folder);
+	free(b->node_file);
+	build_steps_release(&b->steps);
+}
+
+static void set_paths(struct building *b)
+{
+	struct run *r = b->r;
+
+	b->copies = r->plan.build.tool != TOOL_CARGO;
+	b->slot = store_path(&r->store, "slot");
+	b->source = b->copies ? path_join(b->slot, "src") : xstrdup(r->source_root);
+	b->build = path_join(b->slot, "build");
+	/* Beside the build, not in it: whet's own records travel with the slot. */
+	b->state = path_join(b->slot, "whet");
+	b->log = path_join(b->state, "log");
+	b->quarantine = path_join(b->state, "quarantine");
+	b->shim_folder = store_path(&r->store, "shim");
+	b->node_file = store_path(&r->store, "shim-node.json");
+}
+
+static void set_wrap(struct building *b)
+{
+	struct run *r = b->r;
+	bool optimised = b->mode == MODE_OPTIMISED;
+
+	b->wrap = (struct wrap_node){
+		.mode = b->mode,
+		.compilers = r->compilers,
+		.n_compilers = r->n_compilers,
+		.shim = r->o->shim,
+		.folder = b->shim_folder,
+		.log = b->log,
+		.node_file = b->node_file,
+		.quarantine = b->quarantine,
+		.slot = b->slot,
+		.target_dir = r->plan.build.tool == TOOL_CARGO ? b->build : NULL,
+		.target = r->plan.build.target,
+		.profile = optimised ? r->profile_cc : NULL,
+		.profile_rust = optimised ? r->profile_rust : NULL,
+		.hook = b->mode == MODE_INSTRUMENTED ? r->hook : NULL,
+		.instrument_linker = r->plan.instrument_linker,
+	};
+	wrap_token(&b->wrap, b->token);
+	b->wrap.token = b->token;
+}
+
+static void build_key(const struct building *b, char hex[65])
+{
+	const struct run *r = b->r;
+	struct sha256 h;
+
+	sha256_begin(&h);
+	sha256_adds(&h, "build");
+	sha256_adds(&h, WHET_VERSION);
+	sha256_adds(&h, variants[b->mode]);
+	sha256_adds(&h, r->sources.digest);
+	sha256_adds(&h, r->plan.build_digest);
+	sha256_adds(&h, r->toolchain_id);
+	sha256_adds(&h, b->token);
+	sha256_adds(&h, r->commit);
+	sha256_adds(&h, r->version);
+	sha256_add(&h, &r->epoch, sizeof(r->epoch));
+	run_hash_environment(&h);
+	sha256_end(&h, hex);
+}
+
+static void binary_paths(struct build_out *out)
+{
+	for (size_t i = 0; i < out->facts.n_binaries; i++)
+		strv_addf(&out->binaries, "%s/bin/%s", out->folder, out->facts.binaries[i].name);
+}
+
+/* Takes a finished node from the store: record, facts and binaries with the digests they had. */
+static bool reuse(struct building *b, const char *key)
+{
+	struct build_out *out = b->out;
+	struct error ignored = ERROR_INIT;
+	auto_json json_t *record = store_node_record(&b->r->store, key);
+	auto_free char *folder = store_node_folder(&b->r->store, key);
+	auto_free char *facts = path_join(folder, "facts.json");
+	struct build_facts f = {0};
+	bool ok = record != NULL;
+
+	ok = ok && build_facts_read(facts, &f, &ignored) == 0;
+	for (size_t i = 0; ok && i < f.n_binaries; i++) {
+		auto_free char *path = xasprintf("%s/bin/%s", folder, f.binaries[i].name);
+		char hex[SHA256_HEX];
+
+		ok = sha256_file(path, hex, &ignored) == 0 && f.binaries[i].sha256 &&
+		     strcmp(hex, f.binaries[i].sha256) == 0;
+	}
+	error_release(&ignored);
+	if (!ok) {
+		build_facts_release(&f);
+		return false;
+	}
+	out->facts = f;
+	out->key = xstrdup(key);
+	out->folder = take_ptr(folder);
+	json_opt_strv(record, "added", &out->added);
+	binary_paths(out);
+	return true;
+}
+
+static int prepare_slot(struct building *b, struct error *err)
+{
+	auto_free char *slot = NULL;
+	auto_free char *list = path_join(b->state, "sources");
+	bool reused;
+
+	if (store_slot_begin(&b->r->store, b->token, &slot, &reused, err) < 0 ||
+		dir_create(b->log, 0755, err) < 0 || tree_remove(b->quarantine, err) < 0 ||
+		dir_create(b->quarantine, 01777, err) < 0 || dir_create(b->build, 0755, err) < 0)
+		return -1;
+	if (b->copies)
+		return source_copy(&b->r->sources, b->r->source_root, b->source, list, err);
+	return 0;
+}
+
+static void add_vars(const struct building *b, struct strv *vars)
+{
+	const struct run *r = b->r;
+
+	strv_addf(vars, "commit=%s", r->commit ? r->commit : "");
+	strv_addf(vars, "version=%s", r->version);
+}
+
+static int plan_steps(struct building *b, struct error *err)
+{
+	struct run *r = b->r;
+	auto_strv struct strv vars = STRV_INIT;
+	struct build_place place = {
+		.source = b->source,
+		.build = b->build,
+		.cc = r->cc ? path_basename(r->cc->path) : "cc",
+		.cxx = "c++",
+		.jobs = r->o->jobs,
+	};
+
+	for (size_t i = 0; i < r->n_compilers; i++) {
+		const char *name = path_basename(r->compilers[i].path);
+
+		if (strncmp(name, "clang++", 7) == 0 && r->cc)
+			place.cxx = name;
+	}
+	add_vars(b, &vars);
+	return buildtool_steps(&r->plan.build, &place, &vars, &b->steps, err);
+}
+
+static uint64_t count_records(const char *folder)
+{
+	DIR *d = opendir(folder);
+	struct dirent *e;
+	uint64_t n = 0;
+
+	while (d && (e = readdir(d)))
+		n += e->d_name[0] != '.';
+	if (d)
+		closedir(d);
+	return n;
+}
+
+/* The last lines of a build step's output, for the message. */
+static char *tail_of(const char *path)
+{
+	auto_buf struct buf b = BUF_INIT;
+	const char *p;
+	int lines = 0;
+
+	if (file_read(path, 0, &b, NULL) < 0 || !b.n)
+		return xstrdup("");
+	for (p = b.p + b.n - 1; p > b.p && lines < 30; p--)
+		lines += p[-1] == '\n';
+	return xstrdup(lines == 30 ? p + 1 : p);
+}
+
+static int wait_for_step(
+	struct building *b, pid_t pid, uint64_t total, struct proc_exit *end, struct error *err)
+{
+	auto_free char *name = xasprintf("%s build", variants[b->mode]);
+	int result;
+
+	while ((result = proc_wait(pid, 200 * NS_PER_MS, end, err)) == 1)
+		events_progress(
+			b->r->o->events, name, "compiler calls", count_records(b->log), total);
+	return result;
+}
+
+static int run_step(
+	struct building *b, const struct build_step *s, uint64_t total, struct error *err)
+{
+	auto_strv struct strv env = STRV_INIT;
+	auto_free char *log = xasprintf("%s/%s.log", b->state, s->label);
+	struct proc_options o = PROC_OPTIONS_INIT;
+	auto_close int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	struct proc_exit end;
+	pid_t pid;
+
+	if (fd < 0)
+		return error_set(err, ERR_IO, "cannot create '%s': %m", log);
+	run_build_environment(b->r, &env, err);
+	for (size_t i = 0; i < s->env.n; i++) {
+		auto_free char *name = xstrndup(s->env.v[i], strcspn(s->env.v[i], "="));
+
+		env_set(&env, name, strchr(s->env.v[i], '=') ? strchr(s->env.v[i], '=') + 1 : "");
+	}
+	wrap_environment(&b->wrap, s->configure, &env);
+	o.argv = &s->argv;
+	o.env = &env;
+	o.cwd = s->cwd;
+	o.out_fd = o.err_fd = fd;
+	o.new_group = true;
+	if (proc_start(&o, &pid, err) < 0 || wait_for_step(b, pid, total, &end, err) < 0)
+		return -1;
+	if (end.code != 0) {
+		auto_free char *how = proc_exit_text(&end);
+		auto_free char *tail = tail_of(log);
+		auto_free char *command = strv_shell_quote(&s->argv);
+
+		return error_set(err, ERR_CHILD,
+			"the %s build's step '%s' ended with %s\ncommand: %s\nin: %s\nlast lines "
+			"of "
+			"its output:\n%s",
+			variants[b->mode], s->label, how, command, s->cwd, tail);
+	}
+	return 0;
+}
+
+static int digest_now(struct run *r, char **ret, struct error *err)
+{
+	struct source_tree t = SOURCE_TREE_INIT;
+
+	if (run_scan(r, &t, err) < 0)
+		return -1;
+	*ret = xstrdup(t.digest);
+	source_tree_release(&t);
+	return 0;
+}
+
+static char *profile_digest(const char *path)
+{
+	char hex[SHA256_HEX];
+
+	return path && sha256_file(path, hex, NULL) == 0 ? xstrdup(hex) : NULL;
+}
+
+static const char *profile_of(const struct run *r)
+{
+	return r->profile_cc ? r->profile_cc : r->profile_rust;
+}
+
+static void note_profile(struct building *b, bool after)
+{
+	struct build_facts *f = &b->out->facts;
+	const char *path = b->mode == MODE_OPTIMISED ? profile_of(b->r) : NULL;
+	const char *name;
+
+	if (!path)
+		return;
+	name = path_basename(path);
+	if (!f->profile_name)
+		f->profile_name = xstrndup(name, strcspn(name, "."));
+	*(after ? &f->profile_after : &f->profile_before) = profile_digest(path);
+}
+
+static int list_quarantine(
+	void *ctx, const char *root, const char *path, const struct stat *st, struct error *err)
+{
+	if (S_ISREG(st->st_mode))
+		strv_add(ctx, path);
+	return 0;
+}
+
+/* Copies one binary out of the slot and says what it is made of. */
+static int take_binary(struct building *b, const char *path, struct error *err)
+{
+	struct build_facts *f = &b->out->facts;
+	auto_free char *to = xasprintf("%s/bin/%s", b->out->folder, path_basename(path));
+	struct binary_fact one = {0};
+	char hex[SHA256_HEX];
+
+	if (!path_exists(path))
+		return error_set(err, ERR_CONFIG,
+			"%s:%d:%d: the %s build succeeded but left no '%s'\nexpected at: %s\nset "
+			"build.binary to what the build makes",
+			b->r->plan.file, b->r->plan.build.at.line, b->r->plan.build.at.column,
+			variants[b->mode], path_basename(path), path);
+	if (wrap_binary_facts(&f->log, &b->wrap, path, &one, err) < 0)
+		return -1;
+	array_reserve(f->binaries, f->n_binaries, f->cap_binaries);
+	f->binaries[f->n_binaries++] = one;
+	if (file_copy(path, to, 0755, err) < 0 || sha256_file(to, hex, err) < 0)
+		return -1;
+	free(f->binaries[f->n_binaries - 1].sha256);
+	f->binaries[f->n_binaries - 1].sha256 = xstrdup(hex);
+	return 0;
+}
+
+static int collect(struct building *b, struct error *err)
+{
+	struct build_facts *f = &b->out->facts;
+	auto_free char *bin = path_join(b->out->folder, "bin");
+
+	if (compile_log_read(b->log, &f->log, err) < 0 || dir_create(bin, 0755, err) < 0 ||
+		tree_walk(b->quarantine, list_quarantine, &f->quarantine, err) < 0)
+		return -1;
+	for (size_t i = 0; i < b->steps.binaries.n; i++)
+		if (take_binary(b, b->steps.binaries.v[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+/* What whet added, as one list without repetitions. */
+static void list_added(struct build_out *out)
+{
+	const struct compile_log *l = &out->facts.log;
+
+	for (size_t i = 0; i < l->n; i++) {
+		auto_free char *words = strv_join(&l->v[i].added, " ");
+
+		if (*words && !strv_has(&out->added, words))
+			strv_add(&out->added, words);
+	}
+	strv_sort(&out->added);
+}
+
+/* Whether sources and profile were what the node's key says, from its start to its end. */
+static bool inputs_held(const struct building *b)
+{
+	const struct build_facts *f = &b->out->facts;
+	const char *digest = b->r->sources.digest;
+
+	if (strcmp(f->source_before, digest) != 0 || strcmp(f->source_after, digest) != 0)
+		return false;
+	return !f->profile_name ||
+	       (f->profile_before && strcmp(f->profile_before, f->profile_name) == 0 &&
+		       f->profile_after && strcmp(f->profile_after, f->profile_name) == 0);
+}
+
+/* A build whose inputs changed under it is judged by the gates, and never used again. */
+static int keep_slot(struct building *b, struct error *err)
+{
+	if (inputs_held(b))
+		return store_slot_end(&b->r->store, b->token, err);
+	return tree_remove(b->slot, err);
+}
+
+static int commit_build(struct building *b, uint64_t wall, struct error *err)
+{
+	auto_json json_t *record = json_object();
+	auto_free char *facts = path_join(b->out->folder, "facts.json");
+
+	list_added(b->out);
+	if (!inputs_held(b))
+		return 0;
+	json_set_text(record, "kind", "build");
+	json_set_text(record, "variant", variants[b->mode]);
+	json_set_text(record, "token", b->token);
+	json_object_set_new(record, "wall_ns", json_integer((json_int_t)wall));
+	json_object_set_new(record, "added", json_from_strv(&b->out->added));
+	if (build_facts_write(&b->out->facts, facts, err) < 0)
+		return -1;
+	return store_node_commit(&b->r->store, b->out->key, record, err);
+}
+
+static int do_build(struct building *b, struct error *err)
+{
+	struct build_out *out = b->out;
+	struct run *r = b->r;
+	uint64_t start = clock_mono_ns(), total = r->plain.facts.log.n;
+
+	out->facts.variant = xstrdup(variants[b->mode]);
+	if (digest_now(r, &out->facts.source_before, err) < 0 || prepare_slot(b, err) < 0 ||
+		wrap_prepare(&b->wrap, err) < 0 || plan_steps(b, err) < 0)
+		return -1;
+	note_profile(b, false);
+	for (size_t i = 0; i < b->steps.n; i++)
+		if (run_step(b, &b->steps.v[i], total, err) < 0)
+			return -1;
+	note_profile(b, true);
+	if (digest_now(r, &out->facts.source_after, err) < 0 ||
+		store_node_begin(&r->store, out->key, &out->folder, err) < 0 ||
+		collect(b, err) < 0 || keep_slot(b, err) < 0)
+		return -1;
+	binary_paths(out);
+	return commit_build(b, clock_mono_ns() - start, err);
+}
+
+int node_build(struct run *r, enum toolchain_mode mode, struct error *err)
+{
+	struct building b = {.r = r, .mode = mode, .out = out_of(r, mode)};
+	char key[SHA256_HEX];
+	int result = 0;
+
+	set_paths(&b);
+	set_wrap(&b);
+	build_key(&b, key);
+	if (!reuse(&b, key)) {
+		b.out->key = xstrdup(key);
+		result = do_build(&b, err);
+	} else {
+		struct event e = {.kind = EVENT_NODE_REUSED, .name = variants[mode]};
+
+		events_emit(r->o->events, &e);
+	}
+	building_release(&b);
+	return result;
+}

@@ -1,0 +1,150 @@
+/* Train: the instrumented binary under the plan's load; raw profiles and evidence. Commits as one
+ * set or not at all. */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "elf/elf_facts.h"
+#include "pipeline/run.h"
+#include "train/train.h"
+
+static void train_key(const struct run *r, char hex[65])
+{
+	struct sha256 h;
+
+	sha256_begin(&h);
+	sha256_adds(&h, "train");
+	sha256_adds(&h, WHET_VERSION);
+	sha256_adds(&h, r->plan.training_digest);
+	sha256_adds(&h, r->instrumented.key);
+	for (size_t i = 0; i < r->instrumented.facts.n_binaries; i++)
+		sha256_adds(&h, r->instrumented.facts.binaries[i].sha256);
+	sha256_end(&h, hex);
+}
+
+/* The names sections of the instrumented images: what a raw profile of theirs must carry. */
+static int instrumented_names(const struct run *r, struct strv *ret, struct error *err)
+{
+	for (size_t i = 0; i < r->instrumented.binaries.n; i++) {
+		const char *path = r->instrumented.binaries.v[i];
+		struct elf_facts f = {0};
+
+		if (elf_facts_read(path, &f, err) < 0)
+			return -1;
+		if (f.names_sha256)
+			strv_add(ret, f.names_sha256);
+		elf_facts_release(&f);
+	}
+	if (!ret->n)
+		return error_set(err, ERR_GATE,
+			"profile-was-used: no instrumented binary holds profile names (section "
+			"__llvm_prf_names): nothing in it was instrumented\nthe compile log is in "
+			"'%s'",
+			r->instrumented.folder);
+	return 0;
+}
+
+/* Copies of the binaries in the scratch folder, where every user can reach them. */
+static int place_binaries(struct run *r, const struct strv *from, const char *folder,
+	struct strv *ret, struct error *err)
+{
+	if (dir_create(folder, 0755, err) < 0)
+		return -1;
+	for (size_t i = 0; i < from->n; i++) {
+		auto_free char *to = path_join(folder, path_basename(from->v[i]));
+
+		if (file_copy(from->v[i], to, 0755, err) < 0)
+			return -1;
+		strv_add(ret, to);
+	}
+	return 0;
+}
+
+static int copy_raw(
+	void *ctx, const char *root, const char *path, const struct stat *st, struct error *err)
+{
+	auto_free char *from = path_join(root, path);
+	auto_free char *to = path_join(ctx, path);
+
+	if (S_ISDIR(st->st_mode))
+		return dir_create(to, 0755, err);
+	return S_ISREG(st->st_mode) ? file_copy(from, to, 0644, err) : 0;
+}
+
+static bool reuse(struct run *r, const char *key)
+{
+	struct error ignored = ERROR_INIT;
+	auto_json json_t *record = store_node_record(&r->store, key);
+	auto_free char *folder = store_node_folder(&r->store, key);
+	auto_free char *facts = path_join(folder, "facts.json");
+	struct event e = {.kind = EVENT_NODE_REUSED, .name = "training"};
+	bool ok = record && training_facts_read(facts, &r->training, &ignored) == 0;
+
+	error_release(&ignored);
+	if (ok)
+		events_emit(r->o->events, &e);
+	return ok;
+}
+
+static int commit(struct run *r, const char *profiles, uint64_t wall, struct error *err)
+{
+	auto_json json_t *record = json_object();
+	auto_free char *folder = NULL, *facts = NULL, *raw = NULL;
+
+	if (store_node_begin(&r->store, r->train_key, &folder, err) < 0)
+		return -1;
+	facts = path_join(folder, "facts.json");
+	raw = path_join(folder, "raw");
+	json_set_text(record, "kind", "train");
+	json_object_set_new(record, "wall_ns", json_integer((json_int_t)wall));
+	if (dir_create(raw, 0755, err) < 0 || tree_walk(profiles, copy_raw, raw, err) < 0 ||
+		training_facts_write(&r->training, facts, err) < 0)
+		return -1;
+	return store_node_commit(&r->store, r->train_key, record, err);
+}
+
+static int train_fresh(struct run *r, struct error *err)
+{
+	auto_free char *folder = path_join(r->scratch, "train");
+	auto_free char *bin = path_join(r->scratch, "instrumented");
+	auto_free char *profiles = path_join(r->scratch, "profiles");
+	auto_free char *proof = path_join(r->scratch, "proof");
+	auto_strv struct strv names = STRV_INIT, binaries = STRV_INIT;
+	uint64_t start = clock_mono_ns();
+	struct train_options o = {
+		.plan = &r->plan,
+		.binaries = &binaries,
+		.folder = folder,
+		.profiles = profiles,
+		.self = r->o->self,
+		.events = r->o->events,
+		.node = "training",
+		.names_sha256 = &names,
+	};
+	struct train_options prove = o;
+
+	prove.folder = proof;
+	if (instrumented_names(r, &names, err) < 0 ||
+		place_binaries(r, &r->instrumented.binaries, bin, &binaries, err) < 0 ||
+		dir_create(folder, 0711, err) < 0 || dir_create(profiles, 0711, err) < 0 ||
+		dir_create(proof, 0711, err) < 0 || train_prove(&prove, err) < 0)
+		return -1;
+	/* Nothing of the proof may be left among the profiles. */
+	if (tree_remove(profiles, err) < 0 || dir_create(profiles, 0711, err) < 0 ||
+		train_run(&o, &r->training, err) < 0 || node_gate(r, GATE_AFTER_TRAINING, err) < 0)
+		return -1;
+	return commit(r, profiles, clock_mono_ns() - start, err);
+}
+
+int node_train(struct run *r, struct error *err)
+{
+	char key[SHA256_HEX];
+
+	train_key(r, key);
+	r->train_key = xstrdup(key);
+	if (reuse(r, key))
+		return node_gate(r, GATE_AFTER_TRAINING, err);
+	return train_fresh(r, err);
+}

@@ -1,0 +1,214 @@
+/* Merge: raw profiles to the profile that is published, and one encoding of it for each compiler
+ * that will read it. Or a given profile in their place. */
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "pipeline/run.h"
+#include "profile/profile.h"
+
+/* In the published profile the sources' folder in the keys of local functions reads like this. */
+#define SOURCE_MARK "{source}/"
+
+static char *source_prefix(const struct run *r)
+{
+	auto_free char *slot = store_path(&r->store, "slot/src/");
+
+	return r->plan.build.tool == TOOL_CARGO ? xasprintf("%s/", r->source_root) : take_ptr(slot);
+}
+
+static int newest_llvm(const struct run *r)
+{
+	int cc = r->cc ? r->cc->llvm : 0, rust = r->rustc ? r->rustc->llvm : 0;
+
+	return cc > rust ? cc : rust;
+}
+
+struct adding {
+	struct profile *profile;
+};
+
+static int add_raw(
+	void *ctx, const char *root, const char *path, const struct stat *st, struct error *err)
+{
+	struct adding *a = ctx;
+	auto_free char *full = path_join(root, path);
+	size_t n = strlen(path);
+
+	if (!S_ISREG(st->st_mode) || n < 8 || strcmp(path + n - 8, ".profraw") != 0)
+		return 0;
+	return profile_add_file(a->profile, full, 1, NULL, err);
+}
+
+/* The merge of all raw profiles with source-relative keys, written to path. */
+static int merge_raw(struct run *r, const char *path, struct error *err)
+{
+	auto_free char *folder = store_node_folder(&r->store, r->train_key);
+	auto_free char *raw = path_join(folder, "raw");
+	auto_free char *prefix = source_prefix(r);
+	struct adding a = {profile_new()};
+	int result;
+
+	result = tree_walk(raw, add_raw, &a, err);
+	if (result == 0)
+		result = profile_rekey(a.profile, prefix, SOURCE_MARK, err);
+	if (result == 0)
+		result = profile_write_indexed(
+			a.profile, profile_version_for_llvm(newest_llvm(r)), path, err);
+	profile_free(a.profile);
+	return result;
+}
+
+static int note_function(
+	void *ctx, const char *key, uint64_t hash, const uint64_t *counts, size_t n)
+{
+	struct profile_facts *f = ctx;
+	struct profile_function one = {.key = xstrdup(key), .hash = hash};
+
+	for (size_t i = 0; i < n; i++)
+		if (counts[i] > one.max_count)
+			one.max_count = counts[i];
+	array_reserve(f->v, f->n, f->cap);
+	f->v[f->n++] = one;
+	return 0;
+}
+
+/* Writes the profile as one compiler can read it, with this machine's paths in its keys. */
+static int encode(struct run *r, const char *published, int llvm, char **ret, struct error *err)
+{
+	auto_free char *prefix = source_prefix(r);
+	auto_free char *path = xasprintf("%s/encoded-%d.profdata", r->scratch, llvm);
+	struct profile *p = profile_new();
+	char sha[SHA256_HEX];
+	int result;
+
+	result = profile_add_file(p, published, 1, NULL, err);
+	if (result == 0)
+		result = profile_rekey(p, SOURCE_MARK, prefix, err);
+	if (result == 0)
+		result = profile_rekey_for_llvm(p, llvm, err);
+	if (result == 0)
+		result = profile_write_indexed(p, profile_version_for_llvm(llvm), path, err);
+	if (result == 0)
+		result = store_put_profile(&r->store, path, sha, ret, err);
+	profile_free(p);
+	return result;
+}
+
+static int encode_all(struct run *r, struct error *err)
+{
+	if (r->cc && encode(r, r->published, r->cc->llvm, &r->profile_cc, err) < 0)
+		return -1;
+	if (r->rustc && encode(r, r->published, r->rustc->llvm, &r->profile_rust, err) < 0)
+		return -1;
+	return 0;
+}
+
+/* Facts of the profile with the keys that the compilers here use. */
+static int read_facts(struct run *r, struct error *err)
+{
+	const char *local = r->profile_cc ? r->profile_cc : r->profile_rust;
+	struct profile *p = profile_new();
+	struct profile_summary s = {0};
+	int result = profile_add_file(p, local, 1, NULL, err);
+
+	if (result == 0) {
+		profile_summary(p, &s);
+		r->profile.functions = s.functions;
+		r->profile.executed = s.executed;
+		r->profile.total_count = s.total_count;
+		profile_each(p, note_function, &r->profile);
+	}
+	profile_free(p);
+	return result;
+}
+
+static void fill_provenance(struct run *r)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+	char text[32];
+
+	gmtime_r(&now, &tm);
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	r->provenance.profile = xstrdup(r->profile.sha256);
+	r->provenance.source = xstrdup(r->sources.digest);
+	r->provenance.training = xstrdup(r->plan.training_digest);
+	r->provenance.target = xstrdup(r->plan.build.target);
+	r->provenance.project = xstrdup(r->plan.project);
+	r->provenance.created = xstrdup(text);
+	for (size_t i = 0; i < r->n_compilers; i++)
+		if (&r->compilers[i] == r->cc || &r->compilers[i] == r->rustc)
+			strv_add(&r->provenance.compilers, r->compilers[i].version);
+	r->has_provenance = true;
+}
+
+/* A merge node's record names the published profile; its provenance lies beside it, so that a later
+ * build with the same training publishes the same bytes. */
+static int merge_trained(struct run *r, struct error *err)
+{
+	auto_json json_t *record = NULL;
+	auto_free char *folder = NULL, *beside = NULL;
+	char key[SHA256_HEX], sha[SHA256_HEX];
+	struct sha256 h;
+
+	sha256_begin(&h);
+	sha256_adds(&h, "merge");
+	sha256_adds(&h, WHET_VERSION);
+	sha256_adds(&h, r->train_key);
+	sha256_adds(&h, r->toolchain_id);
+	sha256_end(&h, key);
+	record = store_node_record(&r->store, key);
+	folder = store_node_folder(&r->store, key);
+	if (!record) {
+		free(take_ptr(folder));
+		if (store_node_begin(&r->store, key, &folder, err) < 0)
+			return -1;
+	}
+	r->published = path_join(folder, "published.profdata");
+	beside = path_join(folder, "provenance.json");
+	if (record) {
+		r->has_provenance = true;
+		if (sha256_file(r->published, sha, err) < 0)
+			return -1;
+		r->profile.sha256 = xstrdup(sha);
+		return provenance_read(beside, &r->provenance, err);
+	}
+	if (merge_raw(r, r->published, err) < 0 || sha256_file(r->published, sha, err) < 0)
+		return -1;
+	r->profile.sha256 = xstrdup(sha);
+	fill_provenance(r);
+	record = json_pack("{s:s, s:s}", "kind", "merge", "profile", sha);
+	if (provenance_write(&r->provenance, beside, err) < 0)
+		return -1;
+	return store_node_commit(&r->store, key, record, err);
+}
+
+static int take_given(struct run *r, struct error *err)
+{
+	auto_free char *beside = xasprintf("%s.json", r->o->profile);
+	char sha[SHA256_HEX];
+
+	r->profile.given = true;
+	if (sha256_file(r->o->profile, sha, err) < 0)
+		return -1;
+	r->profile.sha256 = xstrdup(sha);
+	r->published = path_absolute(r->o->profile);
+	if (path_exists(beside)) {
+		if (provenance_read(beside, &r->provenance, err) < 0)
+			return -1;
+		r->has_provenance = true;
+	}
+	return 0;
+}
+
+int node_merge(struct run *r, struct error *err)
+{
+	if (r->o->profile ? take_given(r, err) < 0 : merge_trained(r, err) < 0)
+		return -1;
+	if (encode_all(r, err) < 0 || read_facts(r, err) < 0)
+		return -1;
+	return node_gate(r, GATE_AFTER_MERGE, err);
+}

@@ -1,0 +1,105 @@
+/* Check: the files that ship, after strip, are what is judged: facts of the ELF files, and the
+ * whole training load once more. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "elf/elf_facts.h"
+#include "pipeline/run.h"
+#include "release/release.h"
+#include "train/train.h"
+
+static int ship(struct run *r, struct build_out *b, struct error *err)
+{
+	auto_free char *folder = xasprintf("%s/ship-%s", r->scratch, b->facts.variant);
+
+	if (dir_create(folder, 0755, err) < 0)
+		return -1;
+	for (size_t i = 0; i < b->binaries.n; i++) {
+		auto_free char *to = path_join(folder, path_basename(b->binaries.v[i]));
+
+		if (r->plan.release.strip ? release_strip(b->binaries.v[i], to, err) < 0
+					  : file_copy(b->binaries.v[i], to, 0755, err) < 0)
+			return -1;
+		strv_add(&b->shipped, to);
+	}
+	return 0;
+}
+
+static int read_final_facts(struct run *r, struct error *err)
+{
+	const struct strv *files = &r->optimised.shipped;
+
+	r->final_facts = xcalloc(files->n, sizeof(*r->final_facts));
+	r->final_names = xcalloc(files->n, sizeof(*r->final_names));
+	for (size_t i = 0; i < files->n; i++) {
+		if (elf_facts_read(files->v[i], &r->final_facts[i], err) < 0)
+			return -1;
+		r->final_names[i] = path_basename(files->v[i]);
+		r->n_final = i + 1;
+	}
+	return 0;
+}
+
+static void replay_key(const struct run *r, char hex[65])
+{
+	struct sha256 h;
+
+	sha256_begin(&h);
+	sha256_adds(&h, "replay");
+	sha256_adds(&h, WHET_VERSION);
+	sha256_adds(&h, r->plan.training_digest);
+	for (size_t i = 0; i < r->optimised.shipped.n; i++) {
+		char file[SHA256_HEX] = "";
+
+		sha256_file(r->optimised.shipped.v[i], file, NULL);
+		sha256_adds(&h, file);
+	}
+	sha256_end(&h, hex);
+}
+
+static int replay_fresh(struct run *r, const char *key, struct error *err)
+{
+	auto_free char *folder = path_join(r->scratch, "replay");
+	auto_json json_t *record = NULL;
+	auto_free char *node = NULL, *facts = NULL;
+	struct train_options o = {
+		.plan = &r->plan,
+		.binaries = &r->optimised.shipped,
+		.folder = folder,
+		.self = r->o->self,
+		.events = r->o->events,
+		.node = "check",
+	};
+
+	if (dir_create(folder, 0711, err) < 0 || train_run(&o, &r->replay, err) < 0 ||
+		node_gate(r, GATE_FINAL, err) < 0 ||
+		store_node_begin(&r->store, key, &node, err) < 0)
+		return -1;
+	facts = path_join(node, "facts.json");
+	if (training_facts_write(&r->replay, facts, err) < 0)
+		return -1;
+	record = json_pack("{s:s}", "kind", "replay");
+	return store_node_commit(&r->store, key, record, err);
+}
+
+int node_check(struct run *r, struct error *err)
+{
+	auto_json json_t *record = NULL;
+	auto_free char *folder = NULL, *facts = NULL;
+	char key[SHA256_HEX];
+
+	if (ship(r, &r->plain, err) < 0 || ship(r, &r->optimised, err) < 0 ||
+		read_final_facts(r, err) < 0)
+		return -1;
+	replay_key(r, key);
+	record = store_node_record(&r->store, key);
+	if (!record)
+		return replay_fresh(r, key, err);
+	folder = store_node_folder(&r->store, key);
+	facts = path_join(folder, "facts.json");
+	if (training_facts_read(facts, &r->replay, err) < 0)
+		return -1;
+	return node_gate(r, GATE_FINAL, err);
+}

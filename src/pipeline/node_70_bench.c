@@ -1,0 +1,31 @@
+/* Bench: plain against pgo, as they ship. */
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "bench/bench.h"
+#include "pipeline/run.h"
+
+int node_bench(struct run *r, struct error *err)
+{
+	auto_free char *folder = path_join(r->scratch, "bench");
+	const struct bench_variant variants[] = {
+		{"plain", &r->plain.shipped},
+		{"pgo", &r->optimised.shipped},
+	};
+	struct bench_options o = {
+		.plan = &r->plan,
+		.variants = variants,
+		.n_variants = ARRAY_SIZE(variants),
+		.folder = folder,
+		.self = r->o->self,
+		.events = r->o->events,
+		.node = "bench",
+	};
+
+	if (!r->plan.bench.enabled || r->o->no_bench)
+		return 0;
+	if (dir_create(folder, 0711, err) < 0)
+		return -1;
+	return bench_run(&o, &r->report->samples, &r->report->comparisons, err);
+}

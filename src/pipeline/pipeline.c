@@ -1,0 +1,184 @@
+#include "pipeline/pipeline.h"
+
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "pipeline/last.h"
+#include "pipeline/run.h"
+
+static int stage_plain(struct run *r, struct error *err)
+{
+	return node_build(r, MODE_PLAIN, err);
+}
+
+static int stage_instrumented(struct run *r, struct error *err)
+{
+	return r->o->profile ? 0 : node_build(r, MODE_INSTRUMENTED, err);
+}
+
+static int stage_train(struct run *r, struct error *err)
+{
+	return r->o->profile ? 0 : node_train(r, err);
+}
+
+static int stage_optimised(struct run *r, struct error *err)
+{
+	if (node_build(r, MODE_OPTIMISED, err) < 0)
+		return -1;
+	return node_gate(r, GATE_AFTER_OPTIMISED, err);
+}
+
+/* The order of the data flow. `name` is what --until takes. */
+static const struct stage {
+	const char *name, *title;
+	int (*run)(struct run *r, struct error *err);
+} stages[] = {
+	{"probe", "probe", node_probe},
+	{"plain", "plain build", stage_plain},
+	{"instrument", "instrumented build", stage_instrumented},
+	{"train", "training", stage_train},
+	{"merge", "merge", node_merge},
+	{"optimise", "optimised build", stage_optimised},
+	{"check", "check", node_check},
+	{"bench", "bench", node_bench},
+	{"release", "release", node_release},
+};
+
+const char *const pipeline_stages[] = {"probe", "plain", "instrument", "train", "merge", "optimise",
+	"check", "bench", "release", NULL};
+
+static uint64_t cpu_so_far(void)
+{
+	struct rusage own, children;
+
+	getrusage(RUSAGE_SELF, &own);
+	getrusage(RUSAGE_CHILDREN, &children);
+	return ((uint64_t)own.ru_utime.tv_sec + (uint64_t)own.ru_stime.tv_sec +
+		       (uint64_t)children.ru_utime.tv_sec + (uint64_t)children.ru_stime.tv_sec) *
+		       NS_PER_S +
+	       ((uint64_t)own.ru_utime.tv_usec + (uint64_t)own.ru_stime.tv_usec +
+		       (uint64_t)children.ru_utime.tv_usec + (uint64_t)children.ru_stime.tv_usec) *
+		       1000;
+}
+
+static void note_stage(struct report *p, const char *name, uint64_t wall, uint64_t cpu)
+{
+	p->stages = xreallocarray(p->stages, p->n_stages + 1, sizeof(*p->stages));
+	p->stages[p->n_stages++] =
+		(struct report_stage){.name = xstrdup(name), .wall_ns = wall, .cpu_ns = cpu};
+}
+
+static void begin_report(struct run *r)
+{
+	struct report *p = r->report;
+	time_t now = time(NULL);
+	struct tm tm;
+	char text[32];
+
+	gmtime_r(&now, &tm);
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	p->project = xstrdup(r->plan.project);
+	p->version = xstrdup(r->version);
+	p->target = xstrdup(r->plan.build.target);
+	p->started = xstrdup(text);
+	p->labelled = r->o->profile != NULL;
+}
+
+/* Hands the facts over; the nodes that need them have run. */
+static void end_report(struct run *r)
+{
+	struct report *p = r->report;
+
+	if (r->reported)
+		return;
+	r->reported = true;
+	strv_add_all(&p->added_plain, &r->plain.added);
+	strv_add_all(&p->added_instrumented, &r->instrumented.added);
+	strv_add_all(&p->added_optimised, &r->optimised.added);
+	p->training = r->training;
+	r->training = (struct training_facts){0};
+	p->profile = r->profile;
+	r->profile = (struct profile_facts){0};
+	p->provenance = r->provenance;
+	r->provenance = (struct provenance){0};
+	p->labelled = p->labelled || verdicts_failed(&p->verdicts);
+}
+
+static int run_stage(struct run *r, const struct stage *s, struct error *err)
+{
+	struct event e = {.kind = EVENT_NODE_BEGIN, .name = s->title};
+	uint64_t wall = clock_mono_ns(), cpu = cpu_so_far();
+	int result;
+
+	events_emit(r->o->events, &e);
+	if (s->run == node_release)
+		end_report(r);
+	result = s->run(r, err);
+	e.kind = EVENT_NODE_END;
+	e.text = result < 0 ? "stopped" : NULL;
+	e.done = clock_mono_ns() - wall;
+	events_emit(r->o->events, &e);
+	note_stage(r->report, s->title, e.done, cpu_so_far() - cpu);
+	return result;
+}
+
+static int run_stages(struct run *r, struct error *err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(stages); i++) {
+		if (run_stage(r, &stages[i], err) < 0)
+			return -1;
+		if (r->o->until && strcmp(r->o->until, stages[i].name) == 0)
+			return 0;
+	}
+	return last_write(r, err);
+}
+
+int pipeline_run(const struct pipeline_options *o, struct report *report, struct error *err)
+{
+	struct run r;
+	int result;
+
+	result = run_open(&r, o, err);
+	r.report = report;
+	if (result == 0)
+		result = store_lock(&r.store, err);
+	if (result == 0) {
+		begin_report(&r);
+		result = run_stages(&r, err);
+		end_report(&r); /* stopped, or ended before the release */
+	}
+	run_close(&r);
+	return result;
+}
+
+int pipeline_look(const struct pipeline_options *o, struct pipeline_last *ret, struct error *err)
+{
+	struct report none = {0};
+	struct run r;
+	int result = run_open(&r, o, err);
+
+	r.report = &none;
+	if (result == 0) {
+		auto_free char *text = store_path(&r.store, "last/report.txt");
+		auto_buf struct buf b = BUF_INIT;
+
+		ret->up_to_date = last_is_current(&r) && file_read(text, 0, &b, NULL) == 0;
+		ret->dist = run_dist(&r);
+		ret->state = xstrdup(r.store.root);
+		ret->text = buf_detach(&b);
+	}
+	run_close(&r);
+	return result;
+}
+
+void pipeline_last_release(struct pipeline_last *l)
+{
+	free(l->dist);
+	free(l->state);
+	free(l->text);
+	memset(l, 0, sizeof(*l));
+}

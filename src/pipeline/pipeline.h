@@ -1,0 +1,41 @@
+/* The pipeline: a graph of nodes, each taking artefacts from the store, calling one domain library
+ * and putting artefacts back. The node_NN_*.c files stand in the order of the data flow. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/events.h"
+#include "report/report.h"
+
+struct pipeline_options {
+	const char *file;    /* whet.yaml */
+	const char *dist;    /* where artefacts go; NULL: dist/ beside whet.yaml */
+	const char *until;   /* name of the last stage to run; NULL: all */
+	const char *profile; /* use this profile instead of training; NULL */
+	bool no_bench;
+	int jobs;         /* at least 1 */
+	const char *self; /* path of whet */
+	const char *shim; /* path of whet-shim */
+	const struct events *events;
+};
+
+/* What the last complete build left, when nothing changed since. Strings are owned. */
+struct pipeline_last {
+	bool up_to_date;
+	char *dist;  /* its folder */
+	char *state; /* the project's state folder */
+	char *text;  /* its report as text */
+};
+void pipeline_last_release(struct pipeline_last *l);
+
+/* Whether everything that the options ask for is already there. Starts no process, takes no lock.
+ * -1: the plan cannot be read, or the like. */
+int pipeline_look(const struct pipeline_options *o, struct pipeline_last *ret, struct error *err);
+
+/* Runs what is missing. ERR_GATE: a gate stopped it, the report holds the verdicts. The report is
+ * filled as far as the build went, also on failure. The process must be a child subreaper. */
+int pipeline_run(const struct pipeline_options *o, struct report *report, struct error *err);
+
+/* Names of the stages, in order, NULL-terminated. */
+extern const char *const pipeline_stages[];

@@ -1,0 +1,231 @@
+#include "pipeline/run.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "buildtool/buildtool.h"
+
+void build_out_release(struct build_out *b)
+{
+	free(b->key);
+	free(b->folder);
+	build_facts_release(&b->facts);
+	strv_release(&b->binaries);
+	strv_release(&b->shipped);
+	strv_release(&b->added);
+	memset(b, 0, sizeof(*b));
+}
+
+char *run_dist(const struct run *r)
+{
+	return r->o->dist ? path_absolute(r->o->dist) : path_join(r->plan.root, "dist");
+}
+
+int run_scan(struct run *r, struct source_tree *ret, struct error *err)
+{
+	auto_free char *index = store_path(&r->store, "index");
+
+	return source_scan(r->source_root, &r->plan.build.exclude, &r->skip, index, ret, err);
+}
+
+/* The text of a small file without its last newline, or NULL. */
+static char *small_file(const char *folder, const char *name)
+{
+	auto_free char *path = path_join(folder, name);
+	auto_buf struct buf b = BUF_INIT;
+
+	if (file_read(path, 1 << 20, &b, NULL) < 0)
+		return NULL;
+	while (b.n && isspace((unsigned char)b.p[b.n - 1]))
+		b.p[--b.n] = '\0';
+	return buf_detach(&b);
+}
+
+static char *packed_ref(const char *git, const char *ref)
+{
+	auto_free char *text = small_file(git, "packed-refs");
+	auto_free char *needle = xasprintf(" %s", ref);
+	char *save = NULL;
+
+	if (!text)
+		return NULL;
+	for (char *l = strtok_r(text, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
+		size_t n = strlen(l), k = strlen(needle);
+
+		if (n > k && n - k == 40 && strcmp(l + n - k, needle) == 0)
+			return xstrndup(l, 40);
+	}
+	return NULL;
+}
+
+char *run_read_commit(const char *root)
+{
+	auto_free char *git = path_join(root, ".git");
+	auto_free char *head = small_file(git, "HEAD");
+	char *id;
+
+	if (!head)
+		return NULL;
+	if (strncmp(head, "ref: ", 5) != 0)
+		return take_ptr(head);
+	id = small_file(git, head + 5);
+	return id ? id : packed_ref(git, head + 5);
+}
+
+static int set_version(struct run *r)
+{
+	if (r->plan.version)
+		r->version = xstrdup(r->plan.version);
+	else if (r->commit)
+		r->version = xasprintf("0.%.12s", r->commit);
+	else
+		r->version = xasprintf("0.%.12s", r->sources.digest);
+	return 0;
+}
+
+int run_open(struct run *r, const struct pipeline_options *o, struct error *err)
+{
+	auto_free char *dist = NULL, *parent = NULL, *joined = NULL;
+
+	memset(r, 0, sizeof(*r));
+	r->store.lock_fd = -1;
+	r->o = o;
+	if (plan_read(o->file, &r->plan, err) < 0)
+		return -1;
+	joined = path_join(r->plan.root, r->plan.build.dir);
+	r->source_root = path_clean(joined);
+	dist = run_dist(r);
+	strv_add(&r->skip, dist);
+	parent = path_dirname(dist);
+	strv_addf(&r->skip, "%s/.%s.whet-new", parent, path_basename(dist));
+	strv_addf(&r->skip, "%s/.%s.whet-new.old", parent, path_basename(dist));
+	if (!path_is_dir(r->source_root))
+		return error_set(err, ERR_CONFIG, "%s:%d:%d: the source folder '%s' does not exist",
+			r->plan.file, r->plan.build.at.line, r->plan.build.at.column,
+			r->source_root);
+	if (store_open(&r->store, r->plan.project, r->plan.root, err) < 0 ||
+		run_scan(r, &r->sources, err) < 0)
+		return -1;
+	r->commit = run_read_commit(r->plan.root);
+	return set_version(r);
+}
+
+void run_close(struct run *r)
+{
+	struct error ignored = ERROR_INIT;
+
+	if (r->scratch)
+		tree_remove(r->scratch, &ignored);
+	error_release(&ignored);
+	for (size_t i = 0; i < r->n_compilers; i++)
+		compiler_release(&r->compilers[i]);
+	for (size_t i = 0; i < r->n_final; i++)
+		elf_facts_release(&r->final_facts[i]);
+	free(r->compilers);
+	free(r->final_facts);
+	free(r->final_names);
+	build_out_release(&r->plain);
+	build_out_release(&r->instrumented);
+	build_out_release(&r->optimised);
+	training_facts_release(&r->training);
+	training_facts_release(&r->replay);
+	profile_facts_release(&r->profile);
+	provenance_release(&r->provenance);
+	source_tree_release(&r->sources);
+	strv_release(&r->skip);
+	free(r->source_root);
+	free(r->commit);
+	free(r->version);
+	free(r->toolchain_id);
+	free(r->hook);
+	free(r->scratch);
+	free(r->train_key);
+	free(r->published);
+	free(r->profile_cc);
+	free(r->profile_rust);
+	store_close(&r->store);
+	plan_release(&r->plan);
+}
+
+static bool build_variable(const char *entry)
+{
+	static const char *const names[] = {"PATH", "CC", "CXX", "AR", "LD", "AS", "RANLIB",
+		"CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "LIBS", "CPATH", "C_INCLUDE_PATH",
+		"CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "LD_LIBRARY_PATH", "RUSTFLAGS", "RUSTC",
+		"RUSTC_WRAPPER", "RUSTUP_TOOLCHAIN", "MAKEFLAGS", "GNUMAKEFLAGS", "HOST_CC",
+		"TARGET_CC", "SOURCE_DATE_EPOCH"};
+	static const char *const prefixes[] = {"CARGO_", "CC_", "CXX_", "CFLAGS_", "CXXFLAGS_",
+		"AR_", "PKG_CONFIG", "CMAKE_", "MESON"};
+	size_t n = strcspn(entry, "=");
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strlen(names[i]) == n && strncmp(names[i], entry, n) == 0)
+			return true;
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (strncmp(entry, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
+void run_hash_environment(struct sha256 *h)
+{
+	auto_strv struct strv env = STRV_INIT;
+
+	env_copy_current(&env);
+	strv_sort(&env);
+	for (size_t i = 0; i < env.n; i++)
+		if (build_variable(env.v[i]))
+			sha256_adds(h, env.v[i]);
+}
+
+void run_build_environment(const struct run *r, struct strv *env, struct error *err)
+{
+	auto_free char *epoch = xasprintf("%llu", (unsigned long long)r->epoch);
+
+	(void)err;
+	env_copy_current(env);
+	env_set(env, "LC_ALL", "C");
+	env_set(env, "TZ", "UTC");
+	env_set(env, "SOURCE_DATE_EPOCH", epoch);
+	/* A job server of a make that called whet is none of the build's. */
+	env_set(env, "MAKEFLAGS", NULL);
+	env_set(env, "MAKELEVEL", NULL);
+}
+
+static void hash_file_identity(struct sha256 *h, const char *path)
+{
+	struct stat st = {0};
+
+	if (stat(path, &st) < 0) {
+		sha256_adds(h, "absent");
+		return;
+	}
+	sha256_add(h, &st.st_size, sizeof(st.st_size));
+	sha256_add(h, &st.st_mtim, sizeof(st.st_mtim));
+	sha256_add(h, &st.st_ino, sizeof(st.st_ino));
+}
+
+void run_top_key(const struct run *r, char hex[65])
+{
+	auto_free char *dist = run_dist(r);
+	struct sha256 h;
+
+	sha256_begin(&h);
+	sha256_adds(&h, WHET_VERSION);
+	hash_file_identity(&h, r->o->self);
+	hash_file_identity(&h, r->o->shim);
+	sha256_adds(&h, r->plan.digest);
+	sha256_adds(&h, r->sources.digest);
+	sha256_adds(&h, r->commit);
+	sha256_adds(&h, r->o->until);
+	sha256_adds(&h, r->o->no_bench ? "no bench" : "bench");
+	sha256_adds(&h, dist);
+	if (r->o->profile)
+		hash_file_identity(&h, r->o->profile);
+	run_hash_environment(&h);
+	sha256_end(&h, hex);
+}

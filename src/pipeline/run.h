@@ -1,0 +1,80 @@
+/* One run of the pipeline: what the nodes share. Private to src/pipeline. */
+#pragma once
+
+#include "base/hash.h"
+#include "config/plan.h"
+#include "facts/compile.h"
+#include "facts/profile_facts.h"
+#include "facts/training.h"
+#include "facts/verdict.h"
+#include "gate/gate.h"
+#include "pipeline/pipeline.h"
+#include "store/source.h"
+#include "store/store.h"
+#include "toolchain/toolchain.h"
+
+/* What a build node gives. */
+struct build_out {
+	char *key, *folder; /* of the node */
+	struct build_facts facts;
+	struct strv binaries; /* folder/bin/NAME, in the order of the plan */
+	struct strv shipped;  /* the same as they ship (stripped), set by the check node */
+	struct strv added;    /* the closed list of what whet added */
+};
+
+struct run {
+	const struct pipeline_options *o;
+	struct report *report;
+	bool reported; /* the facts have been handed over to the report */
+	struct plan plan;
+	struct store store;
+	struct strv skip;  /* folders inside the tree that are no sources (dist) */
+	char *source_root; /* plan.root/build.dir */
+	struct source_tree sources;
+	char *commit; /* full id; NULL: no git */
+	char *version;
+	uint64_t epoch; /* SOURCE_DATE_EPOCH */
+	struct compiler *compilers;
+	size_t n_compilers;
+	struct compiler *cc, *rustc; /* point into compilers; NULL: not used */
+	char *toolchain_id;          /* digest of the compilers' identities */
+	char *hook;                  /* object of the fork hook */
+	char *scratch; /* fresh folder that other users can traverse; removed at the end */
+	struct build_out plain, instrumented, optimised;
+	char *train_key;
+	struct training_facts training, replay;
+	char *published; /* the profile as published, in the store */
+	struct profile_facts profile;
+	struct provenance provenance;
+	bool has_provenance;
+	char *profile_cc, *profile_rust; /* encodings by content, in the store */
+	struct elf_facts *final_facts;
+	const char **final_names;
+	size_t n_final;
+};
+
+/* Nodes: each returns 0 or -1; ERR_GATE when one of its gates failed. */
+int node_probe(struct run *r, struct error *err);
+int node_build(struct run *r, enum toolchain_mode mode, struct error *err);
+int node_train(struct run *r, struct error *err);
+int node_merge(struct run *r, struct error *err);
+int node_gate(struct run *r, enum gate_moment moment, struct error *err);
+int node_check(struct run *r, struct error *err);
+int node_bench(struct run *r, struct error *err);
+int node_release(struct run *r, struct error *err);
+
+/* Reads plan and sources, opens the store. Starts nothing. */
+int run_open(struct run *r, const struct pipeline_options *o, struct error *err);
+void run_close(struct run *r);
+int run_scan(struct run *r, struct source_tree *ret, struct error *err);
+/* The folder for artefacts, absolute; caller frees. */
+char *run_dist(const struct run *r);
+/* Adds the environment variables that a build may depend on. */
+void run_build_environment(const struct run *r, struct strv *env, struct error *err);
+void run_hash_environment(struct sha256 *h);
+/* Digest of everything that the whole build depends on apart from the compilers. */
+void run_top_key(const struct run *r, char hex[65]);
+/* Commit id of the source tree by its git folder, without starting git; NULL when there is none. */
+char *run_read_commit(const char *root);
+
+void build_out_release(struct build_out *b);
