@@ -18,11 +18,11 @@ void profile_free(struct profile *p); /* NULL is fine */
 
 /* What reading one raw file found, profile by profile inside it. */
 struct profile_image {
-	uint32_t version;   /* raw version */
+	uint32_t version; /* raw version */
 	uint64_t records, executed, counters;
 	char names_sha256[65]; /* of the names block as it stands in the file: equals the
-	                        * __llvm_prf_names section of the image that wrote it */
-	char *build_id;     /* hex, or NULL */
+				* __llvm_prf_names section of the image that wrote it */
+	char *build_id;        /* hex, or NULL */
 };
 struct profile_images {
 	struct profile_image *v;
@@ -54,13 +54,13 @@ struct profile_summary {
 void profile_summary(const struct profile *p, struct profile_summary *ret);
 
 /* Calls fn for each record in ascending (key, hash) order; stops when it returns non-zero. */
-typedef int profile_visit(void *ctx, const char *key, uint64_t hash, const uint64_t *counts,
-	size_t n);
+typedef int profile_visit(
+	void *ctx, const char *key, uint64_t hash, const uint64_t *counts, size_t n);
 int profile_each(const struct profile *p, profile_visit *fn, void *ctx);
 
 /* Overlap of edge counts as llvm-profdata overlap prints it, 0 to 1. */
-int profile_overlap(const struct profile *base, const struct profile *test, double *ret,
-	struct error *err);
+int profile_overlap(
+	const struct profile *base, const struct profile *test, double *ret, struct error *err);
 
 /* Replaces a path prefix in the keys of local functions (path;name), and in the value profiles
  * that refer to them. Used to make the published keys source-relative and to localise them. */

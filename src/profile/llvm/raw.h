@@ -1,0 +1,64 @@
+/* Raw profiles. A file holds one or more images (header and sections); images of one binary have
+ * one layout, found once and then reused: later files are checked by comparing bytes and merged by
+ * adding arrays. */
+#pragma once
+
+#include "profile/llvm/blocks.h"
+
+/* Where the fields of a data record are; depends on version and pointer width. */
+struct raw_shape {
+	uint8_t size, bitmap_ptr, function_ptr, n_counters, n_sites, n_bitmap; /* 0: absent */
+	uint8_t kinds;
+};
+
+/* The sections of one image, inside the file. */
+struct raw_image {
+	uint64_t off; /* of the header in the file */
+	bool big;
+	uint8_t ptr; /* bytes of a pointer: 4 or 8 */
+	uint32_t version;
+	uint64_t flags;
+	struct raw_shape shape;
+	uint64_t n_data, n_counters, counters_delta, bitmap_delta, n_vtables;
+	const uint8_t *ids, *data, *counters, *bitmap, *names, *vtables, *values;
+	uint64_t ids_n, counters_n, bitmap_n, names_n; /* bytes */
+	uint64_t values_n; /* bytes from the value data to the end of the file */
+	uint64_t end;      /* of the value data in the file; known after the check */
+	struct layout *layout;
+	uint64_t bias; /* what load address randomisation added, against the layout */
+	/* Instead of bias when functions did not move alike; malloc'ed, NULL otherwise. */
+	struct address *own_addresses;
+	size_t n_own_addresses;
+};
+
+struct address {
+	uint64_t at, ref;
+};
+
+struct layout_record {
+	struct record *record;
+	uint64_t counters; /* byte offset in the counters */
+	uint64_t bitmap;
+};
+
+struct layout {
+	struct layout *next;
+	struct raw_image like; /* header fields of the first image; its pointers are copies */
+	size_t n;
+	struct layout_record *v;
+	uint32_t *valued; /* indices of the records that have value sites */
+	size_t n_valued;
+	struct address *addresses; /* ascending, one for each address */
+	size_t n_addresses;
+	uint64_t *block; /* when the records' counts lie like the file's counters: the first of them
+			  */
+	char names_sha256[65];
+};
+
+int raw_image_open(
+	struct raw_image *ret, const uint8_t *file, size_t n, uint64_t off, struct error *err);
+uint64_t raw_field(const struct raw_image *i, const uint8_t *p, unsigned width);
+/* The layout of an image that was seen before, or NULL. */
+struct layout *layout_match(struct layout *first, struct raw_image *i);
+struct layout *layout_build(struct profile *p, const struct raw_image *i, struct error *err);
+void addresses_build(const struct raw_image *i, struct address **ret, size_t *ret_n);

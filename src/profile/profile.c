@@ -1,0 +1,181 @@
+/* The engine's entry points: files in, questions about the merged set. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "profile/llvm/blocks.h"
+#include "profile/model.h"
+
+void profile_images_release(struct profile_images *i)
+{
+	for (size_t k = 0; k < i->n; k++)
+		free(i->v[k].build_id);
+	free(i->v);
+	*i = (struct profile_images){0};
+}
+
+int profile_add_bytes(struct profile *p, const void *data, size_t n, uint64_t weight,
+	struct profile_images *images, struct error *err)
+{
+	if (weight < 1)
+		return error_set(err, ERR_USAGE, "weight must be 1 or more");
+	if (n == 0)
+		return error_set(err, ERR_CORRUPT,
+			"is empty: the process that should have written it was killed, or never "
+			"reached its exit");
+	if (raw_magic(data, n))
+		return raw_add(p, data, n, weight, images, err);
+	if (indexed_magic(data, n))
+		return indexed_add(p, data, n, weight, err);
+	return error_set(err, ERR_CORRUPT,
+		"is no LLVM profile: its first bytes are those of neither a raw nor an indexed "
+		"one");
+}
+
+int profile_add_file(struct profile *p, const char *path, uint64_t weight,
+	struct profile_images *images, struct error *err)
+{
+	struct file_map m = {0};
+	int rc;
+
+	if (file_map(path, &m, err) < 0)
+		return -1;
+	rc = profile_add_bytes(p, m.p, m.n, weight, images, err);
+	file_unmap(&m);
+	return rc < 0 ? error_context(err, "profile '%s'", path) : 0;
+}
+
+int profile_check_raw(const char *path, struct profile_images *ret, struct error *err)
+{
+	struct profile *p = profile_new();
+	struct file_map m = {0};
+	int rc = file_map(path, &m, err);
+
+	if (rc == 0 && m.n && !raw_magic(m.p, m.n))
+		rc = error_set(
+			err, ERR_CORRUPT, "profile '%s': is no raw profile: bad magic", path);
+	else if (rc == 0)
+		rc = profile_add_bytes(p, m.p, m.n, 1, ret, err) < 0
+			     ? error_context(err, "profile '%s'", path)
+			     : 0;
+	file_unmap(&m);
+	profile_free(p);
+	return rc;
+}
+
+void profile_summary(const struct profile *p, struct profile_summary *ret)
+{
+	struct profile_summary s = {.functions = p->n_records,
+		.ir = p->flags & FLAG_IR,
+		.context_sensitive = p->flags & FLAG_CS};
+
+	for (size_t i = 0; i < p->n_records; i++) {
+		const struct record *r = p->records[i];
+		uint64_t any = 0;
+
+		s.counters += r->n_counts;
+		for (uint32_t c = 0; c < r->n_counts; c++) {
+			any |= r->counts[c];
+			if (r->counts[c] > COUNT_MAX)
+				continue;
+			s.total_count = saturating_add(s.total_count, r->counts[c]);
+			if (r->counts[c] > s.max_count)
+				s.max_count = r->counts[c];
+		}
+		s.executed += any != 0;
+	}
+	*ret = s;
+}
+
+static int record_compare(const void *a, const void *b)
+{
+	const struct record *x = *(struct record *const *)a, *y = *(struct record *const *)b;
+
+	return x->hash < y->hash ? -1 : x->hash > y->hash;
+}
+
+static int visit_key(const struct key *k, profile_visit *fn, void *ctx)
+{
+	struct record **v;
+	size_t n = 0;
+	int rc = 0;
+
+	if (k->first == k->last)
+		return fn(ctx, k->name, k->first->hash, k->first->counts, k->first->n_counts);
+	for (struct record *r = k->first; r; r = r->next)
+		n++;
+	v = xreallocarray(NULL, n, sizeof(*v));
+	n = 0;
+	for (struct record *r = k->first; r; r = r->next)
+		v[n++] = r;
+	qsort(v, n, sizeof(*v), record_compare);
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = fn(ctx, k->name, v[i]->hash, v[i]->counts, v[i]->n_counts);
+	free(v);
+	return rc;
+}
+
+int profile_each(const struct profile *p, profile_visit *fn, void *ctx)
+{
+	auto_free struct key **keys = profile_sorted_keys(p);
+	int rc = 0;
+
+	for (size_t i = 0; i < p->n_keys && rc == 0; i++)
+		rc = visit_key(keys[i], fn, ctx);
+	return rc;
+}
+
+static uint64_t count_sum(const struct record *r)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < r->n_counts; i++)
+		sum += r->counts[i];
+	return sum;
+}
+
+static double edge_sum(const struct profile *p)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < p->n_records; i++)
+		if (!(p->records[i]->hash & HASH_CS))
+			sum += (double)count_sum(p->records[i]);
+	return sum;
+}
+
+static double score(const struct record *b, const struct record *t, double base, double test)
+{
+	double sum = 0;
+
+	if (b->n_counts != t->n_counts || memcmp(b->n_sites, t->n_sites, sizeof(b->n_sites)) != 0)
+		return 0;
+	for (uint32_t i = 0; i < t->n_counts; i++) {
+		double x = (double)b->counts[i] / base, y = (double)t->counts[i] / test;
+
+		sum += x < y ? x : y;
+	}
+	return sum;
+}
+
+int profile_overlap(
+	const struct profile *base, const struct profile *test, double *ret, struct error *err)
+{
+	double b = edge_sum(base), t = edge_sum(test), sum = 0;
+
+	if (b < 1 || t < 1)
+		return error_set(err, ERR_MISMATCH,
+			"the %s profile counted nothing, so there is nothing to compare",
+			b < 1 ? "first" : "second");
+	for (size_t i = 0; i < test->n_records; i++) {
+		const struct record *r = test->records[i];
+		const struct key *k = profile_find(base, r->key->name, r->key->n, r->key->ref);
+		const struct record *other = k ? key_record(k, r->hash) : NULL;
+
+		if (other && !(r->hash & HASH_CS))
+			sum += score(other, r, b, t);
+	}
+	*ret = sum;
+	return 0;
+}
