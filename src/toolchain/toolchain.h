@@ -14,7 +14,7 @@ struct compiler {
 	enum compiler_family family;
 	int major;    /* of the compiler; for rustc the minor of 1.x */
 	int llvm;     /* LLVM major; 0 for gcc */
-	char *version; /* one line, without paths: "clang 22.1.8", "rustc 1.95.0 (59807616e …)" */
+	char *version; /* one line, without paths: "clang 22.1.8 (1~deb12u1)", "rustc 1.95.0 (59807616e …)" */
 	char *target;  /* default triple */
 	char *runtime; /* path of its profile runtime; NULL when it has none */
 	char *sysroot; /* rustc: its sysroot; clang, gcc: resource or library folder */
@@ -26,6 +26,10 @@ void compiler_release(struct compiler *c);
  * is absent or unusable (no profile runtime). */
 int toolchain_probe(const char *name, const char *path_list, struct compiler *ret,
 	struct error *err);
+/* The same as seen from a folder: rustup's rustc is another one where a rust-toolchain.toml stands.
+ * folder NULL: the own working folder. */
+int toolchain_probe_in(const char *folder, const char *name, const char *path_list,
+	struct compiler *ret, struct error *err);
 /* The newest usable clang on the path list: clang, then clang-NN. */
 int toolchain_find_clang(const char *path_list, struct compiler *ret, struct error *err);
 
@@ -36,6 +40,20 @@ void toolchain_compile_flags(const struct compiler *c, enum toolchain_mode mode,
 	const char *profile, struct strv *ret);
 void toolchain_link_flags(const struct compiler *c, enum toolchain_mode mode, const char *profile,
 	const char *hook, struct strv *ret);
+
+/* The argv (without the compiler) of an optimised compile without what hides profile diagnostics:
+ * clang's -w, rustc's "--cap-lints allow" (which cargo gives to every registry crate; it becomes
+ * "warn") and "-A warnings". The rest is copied to ret, what was taken out to removed. What clang
+ * can turn on again (-Wno-everything, -Wno-backend-plugin) stays: the compile flags end in
+ * -Wbackend-plugin and must therefore follow the call's own. */
+void toolchain_unsilence(const struct compiler *c, const struct strv *argv, struct strv *ret,
+	struct strv *removed);
+/* clang only: whether a warning of the call is an error, so that -Wno-error=backend-plugin is due. */
+bool toolchain_warnings_are_errors(const struct strv *argv);
+
+/* The C++ compiler that belongs to a C one: "clang++-22" for "clang-22". NULL when its name tells
+ * nothing. Caller frees. */
+char *toolchain_cxx_name(const char *cc);
 
 /* Folders whose objects are class toolchain. */
 int toolchain_folders(const struct compiler *c, struct strv *ret, struct error *err);

@@ -1,0 +1,54 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "toolchain/internal.h"
+
+#define CLANG_OLDEST 14
+
+/* The profile runtime lies in one of two layouts: lib/linux/libclang_rt.profile-ARCH.a, or
+ * lib/TRIPLE/libclang_rt.profile.a. */
+static char *find_runtime(const struct question *q, const char *target)
+{
+	auto_free char *arch = xstrndup(target, strcspn(target, "-"));
+	auto_free char *old_name = xasprintf("libclang_rt.profile-%s.a", arch);
+	char *path = ask_file(q, old_name);
+
+	return path ? path : ask_file(q, "libclang_rt.profile.a");
+}
+
+static void read_lines(const struct strv *lines, struct compiler *c)
+{
+	const char *version = strstr(lines->v[0], "clang version ") + strlen("clang version ");
+
+	c->major = atoi(version);
+	c->llvm = c->major;
+	c->version = xasprintf("clang %s", version);
+	for (size_t i = 1; i < lines->n && !c->target; i++)
+		if (!strncmp(lines->v[i], "Target: ", 8))
+			c->target = xstrdup(lines->v[i] + 8);
+}
+
+int clang_probe(
+	const struct question *q, const struct strv *lines, struct compiler *c, struct error *err)
+{
+	read_lines(lines, c);
+	if (c->major < CLANG_OLDEST)
+		return error_set(err, ERR_ENVIRONMENT,
+			"'%s' is %s; whet needs clang %d or newer (Debian package 'clang-%d')",
+			q->path, c->version, CLANG_OLDEST, CLANG_OLDEST);
+	if (!c->target)
+		return error_set(
+			err, ERR_ENVIRONMENT, "'%s' (%s) names no target", q->path, c->version);
+	if (ask_line(q, "-print-resource-dir", &c->sysroot, err) < 0)
+		return error_context(err, "'%s'", q->path);
+	c->runtime = find_runtime(q, c->target);
+	if (!c->runtime)
+		return error_set(err, ERR_ENVIRONMENT,
+			"'%s' (%s) has no profile runtime (libclang_rt.profile) for %s under '%s'; "
+			"install "
+			"the Debian package 'libclang-rt-%d-dev'",
+			q->path, c->version, c->target, c->sysroot, c->major);
+	return 0;
+}

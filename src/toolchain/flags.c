@@ -1,0 +1,114 @@
+#include <string.h>
+
+#include "base/mem.h"
+#include "toolchain/toolchain.h"
+
+static void clang_flags(enum toolchain_mode mode, const char *profile, struct strv *ret)
+{
+	if (mode == MODE_INSTRUMENTED) {
+		strv_add(ret, "-fprofile-generate");
+	} else if (mode == MODE_OPTIMISED) {
+		strv_addf(ret, "-fprofile-use=%s", profile);
+		strv_add(ret, "-mllvm");
+		strv_add(ret, "-pgo-warn-missing-function");
+		/* Brings profile diagnostics back after -Wno-everything or -Wno-backend-plugin. */
+		strv_add(ret, "-Wbackend-plugin");
+	}
+}
+
+static void rustc_flags(enum toolchain_mode mode, const char *profile, struct strv *ret)
+{
+	if (mode == MODE_INSTRUMENTED) {
+		strv_add(ret, "-Cprofile-generate");
+	} else if (mode == MODE_OPTIMISED) {
+		strv_addf(ret, "-Cprofile-use=%s", profile);
+		strv_add(ret, "-Cllvm-args=-pgo-warn-missing-function");
+	}
+}
+
+void toolchain_compile_flags(
+	const struct compiler *c, enum toolchain_mode mode, const char *profile, struct strv *ret)
+{
+	if (c->family == FAMILY_CLANG)
+		clang_flags(mode, profile, ret);
+	else if (c->family == FAMILY_RUSTC)
+		rustc_flags(mode, profile, ret);
+}
+
+void toolchain_link_flags(const struct compiler *c, enum toolchain_mode mode, const char *profile,
+	const char *hook, struct strv *ret)
+{
+	if (mode != MODE_INSTRUMENTED)
+		return;
+	if (c->family == FAMILY_CLANG) {
+		strv_add(ret, "-fprofile-generate");
+		if (hook)
+			strv_add(ret, hook);
+	} else if (c->family == FAMILY_RUSTC && hook) {
+		strv_addf(ret, "-Clink-arg=%s", hook);
+	}
+}
+
+static bool next_is(const struct strv *argv, size_t i, const char *value)
+{
+	return i + 1 < argv->n && !strcmp(argv->v[i + 1], value);
+}
+
+/* How many words from i on are taken out; 0: none. instead: what takes their place, or NULL. */
+static size_t rustc_silencer(const struct strv *argv, size_t i, const char **instead)
+{
+	const char *arg = argv->v[i];
+
+	*instead = NULL;
+	if (!strcmp(arg, "--cap-lints") && next_is(argv, i, "allow")) {
+		*instead = "--cap-lints=warn";
+		return 2;
+	}
+	if (!strcmp(arg, "--cap-lints=allow")) {
+		*instead = "--cap-lints=warn";
+		return 1;
+	}
+	if ((!strcmp(arg, "-A") || !strcmp(arg, "--allow")) && next_is(argv, i, "warnings"))
+		return 2;
+	return !strcmp(arg, "-Awarnings") || !strcmp(arg, "--allow=warnings");
+}
+
+static size_t clang_silencer(const struct strv *argv, size_t i)
+{
+	if (!strcmp(argv->v[i], "-Xclang") && next_is(argv, i, "-w"))
+		return 2;
+	return !strcmp(argv->v[i], "-w");
+}
+
+void toolchain_unsilence(
+	const struct compiler *c, const struct strv *argv, struct strv *ret, struct strv *removed)
+{
+	for (size_t i = 0; i < argv->n;) {
+		const char *instead = NULL;
+		size_t n = 0;
+
+		if (c->family == FAMILY_CLANG)
+			n = clang_silencer(argv, i);
+		else if (c->family == FAMILY_RUSTC)
+			n = rustc_silencer(argv, i, &instead);
+		if (!n) {
+			strv_add(ret, argv->v[i++]);
+			continue;
+		}
+		for (size_t k = 0; k < n; k++)
+			strv_add(removed, argv->v[i + k]);
+		if (instead)
+			strv_add(ret, instead);
+		i += n;
+	}
+}
+
+bool toolchain_warnings_are_errors(const struct strv *argv)
+{
+	for (size_t i = 0; i < argv->n; i++)
+		if (!strcmp(argv->v[i], "-Werror") ||
+			!strcmp(argv->v[i], "-Werror=backend-plugin") ||
+			!strcmp(argv->v[i], "-pedantic-errors"))
+			return true;
+	return false;
+}

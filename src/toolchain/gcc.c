@@ -1,0 +1,25 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "toolchain/internal.h"
+
+int gcc_probe(
+	const struct question *q, const struct strv *lines, struct compiler *c, struct error *err)
+{
+	auto_free char *full = NULL, *libgcc = NULL;
+
+	if (ask_line(q, "-dumpfullversion", &full, err) < 0 ||
+		ask_line(q, "-dumpmachine", &c->target, err) < 0 ||
+		ask_line(q, "-print-libgcc-file-name", &libgcc, err) < 0)
+		return error_context(err, "'%s'", q->path);
+	c->major = atoi(full);
+	if (c->major <= 0)
+		return error_set(
+			err, ERR_ENVIRONMENT, "'%s' tells no version of gcc: '%s'", q->path, full);
+	c->version = xasprintf("gcc %s", full);
+	c->sysroot = path_dirname(libgcc);
+	c->runtime = ask_file(q, "libgcov.a");
+	return 0;
+}

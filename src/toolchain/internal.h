@@ -1,0 +1,26 @@
+/* Shared by the files of this folder. */
+#pragma once
+
+#include "toolchain/toolchain.h"
+
+/* How a compiler is asked. */
+struct question {
+	const char *path;      /* the compiler */
+	const char *path_list; /* PATH of its process */
+	const char *folder;    /* working folder; NULL: the own */
+};
+
+/* Runs "path arg…" (args ends with NULL) and gives its output lines. */
+int ask(const struct question *q, const char *const *args, struct strv *ret, struct error *err);
+/* The first line, or "" when there is none. */
+int ask_line(const struct question *q, const char *arg, char **ret, struct error *err);
+/* "-print-file-name=NAME": an absolute path cleaned by text, or NULL when the compiler has no such
+ * file. */
+char *ask_file(const struct question *q, const char *name);
+
+/* Each fills what its family needs; first: the first line of --version, lines: all of them. */
+int clang_probe(
+	const struct question *q, const struct strv *lines, struct compiler *c, struct error *err);
+int gcc_probe(
+	const struct question *q, const struct strv *lines, struct compiler *c, struct error *err);
+int rustc_probe(const struct question *q, struct compiler *c, struct error *err);
