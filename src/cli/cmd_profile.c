@@ -1,0 +1,358 @@
+/* whet profile merge|show|overlap: the profile engine on its own. */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "cli/opt.h"
+#include "profile/profile.h"
+
+#define LLVM_NEWEST 22
+
+static const struct verb verb_merge, verb_show, verb_overlap;
+static const struct verb *const actions[] = {&verb_merge, &verb_show, &verb_overlap, NULL};
+
+static int raw_below(
+	void *ctx, const char *root, const char *path, const struct stat *st, struct error *err)
+{
+	size_t n = strlen(path);
+
+	(void)err;
+	if (S_ISREG(st->st_mode) && n > 8 && strcmp(path + n - 8, ".profraw") == 0)
+		strv_take(ctx, path_join(root, path));
+	return 0;
+}
+
+/* A folder stands for all raw profiles below it, in the order of their paths. */
+static int expand(const char *path, struct strv *files, struct error *err)
+{
+	auto_strv struct strv found = STRV_INIT;
+
+	if (!path_is_dir(path)) {
+		strv_add(files, path);
+		return 0;
+	}
+	if (tree_walk(path, raw_below, &found, err) < 0)
+		return -1;
+	if (!found.n)
+		return error_set(err, ERR_USAGE, "folder '%s' holds no .profraw files", path);
+	strv_sort(&found);
+	strv_add_all(files, &found);
+	return 0;
+}
+
+static int add_input(struct profile *p, const char *path, uint64_t weight, struct error *err)
+{
+	auto_strv struct strv files = STRV_INIT;
+
+	if (expand(path, &files, err) < 0)
+		return -1;
+	for (size_t i = 0; i < files.n; i++)
+		if (profile_add_file(p, files.v[i], weight, NULL, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int add_weighted(struct profile *p, const char *text, struct error *err)
+{
+	char *end;
+	unsigned long long weight;
+
+	errno = 0;
+	weight = strtoull(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || errno || *end != ',' || !end[1] || weight < 1)
+		return error_set(err, ERR_USAGE,
+			"--weighted '%s': expected WEIGHT,FILE with a weight of 1 or more, for "
+			"example 3,a.profraw",
+			text);
+	return add_input(p, end + 1, weight, err);
+}
+
+static int number_after_dash(const char *text)
+{
+	const char *dash = strrchr(text, '-');
+	char *end;
+	long n;
+
+	if (!dash || !isdigit((unsigned char)dash[1]))
+		return -1;
+	n = strtol(dash + 1, &end, 10);
+	return *end || n < 11 || n > 99 ? -1 : (int)n;
+}
+
+struct merging {
+	char *out, *consumer;
+	struct strv weighted;
+	int64_t version;
+};
+
+/* The index version, and the key form, that the reading compiler needs. */
+static int choose_version(struct merging *m, struct profile *p, uint32_t *ret, struct error *err)
+{
+	int llvm = LLVM_NEWEST;
+
+	if (m->consumer) {
+		if (m->version)
+			return error_set(
+				err, ERR_USAGE, "--for and --index-version exclude each other");
+		llvm = number_after_dash(m->consumer);
+		if (llvm < 0)
+			return error_set(err, ERR_USAGE,
+				"--for '%s': expected clang-N or llvm-N with N from 11, for "
+				"example clang-14",
+				m->consumer);
+		if (profile_rekey_for_llvm(p, llvm, err) < 0)
+			return -1;
+	}
+	if (m->version < 0 || m->version > UINT32_MAX)
+		return error_set(err, ERR_USAGE, "--index-version must be 6 to 13");
+	*ret = m->version ? (uint32_t)m->version : profile_version_for_llvm(llvm);
+	return 0;
+}
+
+static int merge(struct merging *m, const struct strv *files, struct error *err)
+{
+	struct profile *p = profile_new();
+	uint32_t version = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < files->n && rc == 0; i++)
+		rc = add_input(p, files->v[i], 1, err);
+	for (size_t i = 0; i < m->weighted.n && rc == 0; i++)
+		rc = add_weighted(p, m->weighted.v[i], err);
+	if (rc == 0)
+		rc = choose_version(m, p, &version, err);
+	if (rc == 0)
+		rc = profile_write_indexed(p, version, m->out ? m->out : "default.profdata", err);
+	profile_free(p);
+	return rc;
+}
+
+static int run_merge(struct cli *cli, int argc, char **argv)
+{
+	struct merging m = {0};
+	auto_strv struct strv files = STRV_INIT;
+	struct error err = ERROR_INIT;
+	const struct opt opts[] = {
+		{"output", 'o', OPT_STRING, "OUT", "where to write (default.profdata)", &m.out},
+		{"weighted", 'w', OPT_LIST, "W,FILE", "add FILE W times", &m.weighted},
+		{"index-version", 0, OPT_NUMBER, "N", "index version, 6 to 13 (13)", &m.version},
+		{"for", 0, OPT_STRING, "COMPILER", "version and keys for clang-N or llvm-N",
+			&m.consumer},
+		{0},
+	};
+	int rc = opt_parse(cli, &verb_merge, opts, argc, argv, &files, &err);
+
+	if (rc == 0 && !files.n && !m.weighted.n)
+		rc = error_set(&err, ERR_USAGE,
+			"nothing to merge: name profiles, or folders that hold .profraw files");
+	if (rc == 0)
+		rc = merge(&m, &files, &err);
+	free(m.out);
+	free(m.consumer);
+	strv_release(&m.weighted);
+	return rc < 0 ? cli_fail(&err) : 0;
+}
+
+struct listing {
+	struct table *table;
+	json_t *json;
+};
+
+static int list_function(
+	void *ctx, const char *key, uint64_t hash, const uint64_t *counts, size_t n)
+{
+	struct listing *l = ctx;
+	auto_free char *hex = xasprintf("0x%016" PRIx64, hash);
+	uint64_t max = 0;
+
+	for (size_t i = 0; i < n; i++)
+		max = counts[i] > max ? counts[i] : max;
+	if (l->json) {
+		json_t *o = json_object();
+
+		json_set_text(o, "key", key);
+		json_set_text(o, "hash", hex);
+		json_object_set_new(o, "counters", json_integer((json_int_t)n));
+		/* A saturated counter does not fit into a JSON integer. */
+		json_object_set_new(o, "max_count",
+			json_integer(max > INT64_MAX ? INT64_MAX : (json_int_t)max));
+		json_array_append_new(l->json, o);
+		return 0;
+	}
+	table_cell(l->table, "%" PRIu64, max);
+	table_cell(l->table, "%zu", n);
+	table_cell(l->table, "%s", hex);
+	table_cell(l->table, "%s", key);
+	return 0;
+}
+
+static void show_text(const struct profile *p, const struct profile_summary *s, bool functions)
+{
+	static const char *const columns[] = {">max count", ">counters", "hash", "key"};
+	auto_buf struct buf b = BUF_INIT;
+
+	printf("instrumentation    %s%s\n", s->ir ? "IR" : "front end",
+		s->context_sensitive ? ", context-sensitive records" : "");
+	printf("functions          %" PRIu64 "\n", s->functions);
+	printf("executed           %" PRIu64 "\n", s->executed);
+	printf("counters           %" PRIu64 "\n", s->counters);
+	printf("total count        %" PRIu64 "\n", s->total_count);
+	printf("largest count      %" PRIu64 "\n", s->max_count);
+	if (functions) {
+		struct listing l = {.table = table_new(columns, ARRAY_SIZE(columns))};
+
+		profile_each(p, list_function, &l);
+		table_print(l.table, &b);
+		printf("\n%s", buf_str(&b));
+		table_free(l.table);
+	}
+}
+
+static json_t *number(uint64_t v)
+{
+	return json_integer(v > INT64_MAX ? INT64_MAX : (json_int_t)v);
+}
+
+static void show_json(const struct profile *p, const struct profile_summary *s, bool functions)
+{
+	auto_json json_t *j = json_object();
+
+	json_object_set_new(j, "ir", json_boolean(s->ir));
+	json_object_set_new(j, "context_sensitive", json_boolean(s->context_sensitive));
+	json_object_set_new(j, "functions", number(s->functions));
+	json_object_set_new(j, "executed", number(s->executed));
+	json_object_set_new(j, "counters", number(s->counters));
+	json_object_set_new(j, "total_count", number(s->total_count));
+	json_object_set_new(j, "max_count", number(s->max_count));
+	if (functions) {
+		struct listing l = {.json = json_array()};
+
+		profile_each(p, list_function, &l);
+		json_object_set_new(j, "records", l.json);
+	}
+	json_dumpf(j, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
+	putchar('\n');
+}
+
+static int show(struct cli *cli, const struct strv *files, bool functions, struct error *err)
+{
+	struct profile *p = profile_new();
+	struct profile_summary s;
+	int rc = 0;
+
+	for (size_t i = 0; i < files->n && rc == 0; i++)
+		rc = add_input(p, files->v[i], 1, err);
+	if (rc == 0) {
+		profile_summary(p, &s);
+		if (cli->json)
+			show_json(p, &s, functions);
+		else
+			show_text(p, &s, functions);
+	}
+	profile_free(p);
+	return rc;
+}
+
+static int run_show(struct cli *cli, int argc, char **argv)
+{
+	bool functions = false;
+	auto_strv struct strv files = STRV_INIT;
+	struct error err = ERROR_INIT;
+	const struct opt opts[] = {
+		{"functions", 'f', OPT_FLAG, NULL, "list every function record", &functions},
+		{0},
+	};
+	int rc = opt_parse(cli, &verb_show, opts, argc, argv, &files, &err);
+
+	if (rc == 0 && !files.n)
+		rc = error_set(&err, ERR_USAGE, "nothing to show: name a profile");
+	if (rc == 0)
+		rc = show(cli, &files, functions, &err);
+	return rc < 0 ? cli_fail(&err) : 0;
+}
+
+static int overlap(struct cli *cli, const char *a, const char *b, struct error *err)
+{
+	struct profile *base = profile_new(), *test = profile_new();
+	double share = 0;
+	int rc = add_input(base, a, 1, err);
+
+	if (rc == 0)
+		rc = add_input(test, b, 1, err);
+	if (rc == 0)
+		rc = profile_overlap(base, test, &share, err);
+	if (rc == 0 && cli->json)
+		printf("{\"overlap\": %.6f}\n", share);
+	else if (rc == 0)
+		printf("%.3f %%\n", share * 100);
+	profile_free(base);
+	profile_free(test);
+	return rc;
+}
+
+static int run_overlap(struct cli *cli, int argc, char **argv)
+{
+	auto_strv struct strv files = STRV_INIT;
+	struct error err = ERROR_INIT;
+	const struct opt opts[] = {{0}};
+	int rc = opt_parse(cli, &verb_overlap, opts, argc, argv, &files, &err);
+
+	if (rc == 0 && files.n != 2)
+		rc = error_set(
+			&err, ERR_USAGE, "overlap compares two profiles, %zu were named", files.n);
+	if (rc == 0)
+		rc = overlap(cli, files.v[0], files.v[1], &err);
+	return rc < 0 ? cli_fail(&err) : 0;
+}
+
+static const struct verb verb_merge = {"profile merge", "FILE...",
+	"merge profiles into one that a compiler reads",
+	"Takes raw and indexed profiles; a folder stands for all .profraw files below it, in the "
+	"order\nof their paths. An input that is empty, cut off or of another build stops the "
+	"merge.",
+	run_merge};
+static const struct verb verb_show = {
+	"profile show", "FILE...", "print what a profile holds", "", run_show};
+static const struct verb verb_overlap = {"profile overlap", "A B",
+	"print how far two profiles agree on where time goes",
+	"The figure is that of `llvm-profdata overlap`: the sum over all counters of the smaller "
+	"share.",
+	run_overlap};
+
+static int run_profile(struct cli *cli, int argc, char **argv)
+{
+	const char *names[ARRAY_SIZE(actions)];
+	struct error err = ERROR_INIT;
+	const char *word = argc > 0 ? argv[0] : NULL, *close;
+	size_t n = 0;
+
+	for (; actions[n]; n++) {
+		names[n] = actions[n]->name + strlen("profile ");
+		if (word && strcmp(word, names[n]) == 0)
+			return actions[n]->run(cli, argc - 1, argv + 1);
+	}
+	names[n] = NULL;
+	if (word && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)) {
+		printf("usage: whet profile ACTION [OPTIONS] FILE...\n\n%s\n\nactions:\n",
+			verb_profile.summary);
+		for (size_t i = 0; actions[i]; i++)
+			printf("  %-10s %s\n", names[i], actions[i]->summary);
+		return 0;
+	}
+	close = word ? cli_suggest(word, names) : NULL;
+	error_set(&err, ERR_USAGE, "%s%s%s%s%s%s",
+		word ? "unknown action '" : "profile needs an action", word ? word : "",
+		word ? "'" : "", close ? "; did you mean '" : "",
+		close ? close : ": merge, show or overlap", close ? "'?" : "");
+	return cli_fail(&err);
+}
+
+const struct verb verb_profile = {"profile", "merge|show|overlap FILE...",
+	"merge, show and compare profiles", "", run_profile};
