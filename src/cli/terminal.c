@@ -78,6 +78,8 @@ static void begin(struct terminal *t, const struct event *e)
 	t->stage = xstrdup(e->name);
 	t->stage_start = clock_mono_ns();
 	t->last_drawn = 0;
+	if (!t->live && t->verbose)
+		fprintf(stderr, "  %s ...\n", e->name);
 	draw(t, NULL);
 }
 

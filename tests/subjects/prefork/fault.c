@@ -16,7 +16,9 @@ static const char *folder(void)
 	return f ? f : "";
 }
 
-/* Runs after the profile runtime has written the file: it registers its own writer later. */
+static int truncate_me;
+
+/* Runs after the profile runtime has written the file, since exit handlers come before destructors. */
 static void truncate_own(void)
 {
 	char path[4096];
@@ -29,7 +31,7 @@ static void truncate_own(void)
 
 __attribute__((destructor(101))) static void last(void)
 {
-	if (strcmp(fault, "truncate") == 0)
+	if (truncate_me)
 		truncate_own();
 }
 
@@ -60,6 +62,8 @@ static void put(const char *name, const char *from)
 
 void fault_at_end(void)
 {
+	if (strcmp(fault, "truncate") == 0)
+		truncate_me = 1;
 	if (strcmp(fault, "empty") == 0)
 		put("extra.profraw", NULL);
 	if (strcmp(fault, "foreign") == 0)
