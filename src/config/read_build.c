@@ -77,35 +77,51 @@ static void useless(struct problems *ps, const struct node *n, const char *key, 
 		problem_add(ps, value, "'%s' has no effect here: %s", key, why);
 }
 
-void read_build(struct problems *ps, const struct key *k, const struct node *n, void *target)
+static void check_cargo_keys(struct problems *ps, const struct node *n, const struct plan_build *b)
 {
-	struct plan_build *b = &((struct plan *)target)->build;
+	for (size_t i = 0; i < b->binary.n; i++)
+		if (strchr(b->binary.v[i], '/'))
+			problem_add(ps, node_get(n, "binary"),
+				"with 'tool: cargo' a binary is named as in Cargo.toml, without a "
+				"folder, not '%s'",
+				b->binary.v[i]);
+	useless(ps, n, "configure", "cargo has no configure step");
+	useless(ps, n, "run",
+		"with 'tool: cargo' cargo builds; another front end is named by 'cargo'");
+}
 
-	b->at = (struct place){.line = n->line, .column = n->column};
-	if (!keys_read(ps, &table_build, n, b) || !node_get(n, "tool"))
-		return;
-	if (b->tool == TOOL_CARGO) {
-		useless(ps, n, "configure", "cargo has no configure step");
-		useless(ps, n, "run",
-			"with 'tool: cargo' cargo builds; another front end is named by 'cargo'");
-	} else {
+static void check_tool_keys(struct problems *ps, const struct node *n, const struct plan_build *b)
+{
+	if (b->tool == TOOL_CARGO)
+		check_cargo_keys(ps, n, b);
+	else
 		useless(ps, n, "cargo", "it is for 'tool: cargo'");
-	}
 	if (b->tool == TOOL_CMAKE || b->tool == TOOL_MESON)
 		useless(ps, n, "configure",
 			"the tool configures by itself; its arguments are given by 'args'");
-	if (b->tool == TOOL_COMMAND) {
-		useless(ps, n, "args", "write them into 'run'");
-		if (!node_get(n, "run"))
-			problem_add(ps, n,
-				"build lacks the key 'run': with 'tool: command' it is the "
-				"command that builds");
-	} else if (b->tool == TOOL_MAKE && node_get(n, "run")) {
+	if (b->tool == TOOL_MAKE && b->run)
 		useless(ps, n, "args", "with 'run' the command is yours; write them into it");
-	}
-	if (!b->binary.n && node_get(n, "binary") && node_get(n, "binary")->kind == NODE_SEQUENCE &&
-		!node_get(n, "binary")->n)
-		problem_add(ps, node_get(n, "binary"), "'binary' must name at least one binary");
+	if (b->tool != TOOL_COMMAND)
+		return;
+	useless(ps, n, "args", "write them into 'run'");
+	if (!node_get(n, "run"))
+		problem_add(ps, n,
+			"build lacks the key 'run': with 'tool: command' it is the command that "
+			"builds");
+}
+
+void read_build(struct problems *ps, const struct key *k, const struct node *n, void *target)
+{
+	struct plan_build *b = &((struct plan *)target)->build;
+	const struct node *binary = node_get(n, "binary");
+
+	b->at = (struct place){.line = n->line, .column = n->column};
+	if (!keys_read(ps, &table_build, n, b))
+		return;
+	if (binary && binary->kind == NODE_SEQUENCE && !binary->n)
+		problem_add(ps, binary, "'binary' must name at least one binary");
+	if (node_get(n, "tool"))
+		check_tool_keys(ps, n, b);
 }
 
 #define PLAN(field) offsetof(struct plan, field)

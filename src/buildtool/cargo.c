@@ -1,0 +1,103 @@
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "buildtool/internal.h"
+
+int cargo_front_end(const struct plan_build *b, struct strv *ret, struct error *err)
+{
+	size_t words = 0;
+
+	if (plan_split(b->cargo ? b->cargo : "cargo", ret, err) < 0)
+		return error_context(err, "build.cargo");
+	if (!ret->n)
+		return error_set(err, ERR_CONFIG, "build.cargo names no program");
+	/* "cargo" and "cargo +nightly" lack their subcommand; "cargo zigbuild" has its own. */
+	for (size_t i = 0; i < ret->n; i++)
+		words += ret->v[i][0] != '+';
+	if (words == 1)
+		strv_add(ret, "build");
+	return 0;
+}
+
+/* The folder below the target's that cargo puts binaries of this profile in; NULL: the arguments
+ * name no profile. */
+static const char *profile_folder(const struct strv *args)
+{
+	const char *name = NULL;
+
+	for (size_t i = 0; i < args->n; i++) {
+		if (!strncmp(args->v[i], "--profile=", 10))
+			name = args->v[i] + 10;
+		else if (!strcmp(args->v[i], "--profile") && i + 1 < args->n)
+			name = args->v[i + 1];
+	}
+	if (name && (!strcmp(name, "dev") || !strcmp(name, "test")))
+		return "debug";
+	if (name && !strcmp(name, "bench"))
+		return "release";
+	return name;
+}
+
+/* cargo-zigbuild takes a glibc version behind the triple; a target file's folder is its stem. */
+static char *target_folder(const struct plan_build *b, const struct strv *front_end)
+{
+	const char *base = path_basename(b->target);
+	size_t n = strlen(base);
+
+	if (n > 5 && !strcmp(base + n - 5, ".json"))
+		return xstrndup(base, n - 5);
+	if (strv_has(front_end, "zigbuild"))
+		return xstrndup(base, strcspn(base, "."));
+	return xstrdup(base);
+}
+
+static int check_args(const struct strv *args, struct error *err)
+{
+	for (size_t i = 0; i < args->n; i++) {
+		const char *a = args->v[i];
+
+		if (!strcmp(a, "--target") || !strncmp(a, "--target=", 9))
+			return error_set(err, ERR_CONFIG,
+				"build.args may not hold '%s'; give the triple by build.target", a);
+		if (!strncmp(a, "--target-dir", 12))
+			return error_set(err, ERR_CONFIG,
+				"build.args may not hold '%s': whet keeps its own target folders",
+				a);
+	}
+	return 0;
+}
+
+int cargo_steps(struct step_context *x)
+{
+	auto_strv struct strv front_end = STRV_INIT, args = STRV_INIT;
+	auto_free char *folder = NULL;
+	const char *profile;
+	struct build_step *s;
+
+	if (cargo_front_end(x->b, &front_end, x->err) < 0 ||
+		add_expanded(x, &x->b->args, &args) < 0 || check_args(&args, x->err) < 0)
+		return -1;
+	folder = target_folder(x->b, &front_end);
+	profile = profile_folder(&args);
+	s = add_step(x, "build", x->place->source);
+	strv_add_all(&s->argv, &front_end);
+	if (!profile)
+		strv_add(&s->argv, "--release");
+	strv_add(&s->argv, "--target");
+	strv_add(&s->argv, x->b->target);
+	strv_add(&s->argv, "--target-dir");
+	strv_add(&s->argv, x->place->build);
+	strv_addf(&s->argv, "-j%d", x->place->jobs);
+	/* Cargo.lock is the user's: a build may not change it. */
+	if (!strv_has(&args, "--locked") && !strv_has(&args, "--frozen"))
+		strv_add(&s->argv, "--locked");
+	for (size_t i = 0; i < x->b->binary.n; i++) {
+		strv_add(&s->argv, "--bin");
+		strv_add(&s->argv, x->b->binary.v[i]);
+		strv_addf(&x->steps->binaries, "%s/%s/%s/%s", x->place->build, folder,
+			profile ? profile : "release", x->b->binary.v[i]);
+	}
+	strv_add_all(&s->argv, &args);
+	return 0;
+}
