@@ -1,6 +1,7 @@
 /* A small HTTP/1.1 server with several worker processes: the subject of whet's own tests.
  *
  *   prefork --port N [--workers N] [--user NAME] [--work N] [--fault WHAT]
+ *   prefork --mix N
  *
  * GET /count calls counted() --work times (default 1); GET /mix takes indirect calls; GET /fail is
  * 500 when --fault 500. Other faults show themselves while the profile is written or after: see
@@ -147,6 +148,8 @@ int main(int argc, char **argv)
 			work = atoi(argv[i + 1]);
 		else if (strcmp(argv[i], "--fault") == 0)
 			fault = argv[i + 1];
+		else if (strcmp(argv[i], "--mix") == 0)
+			return printf("%u\n", mix((unsigned)atoi(argv[i + 1]))) < 0;
 	}
 	sigaction(SIGTERM, &sa, NULL);
 	signal(SIGPIPE, SIG_IGN);
