@@ -9,14 +9,15 @@
 #include "facts/training.h"
 #include "facts/verdict.h"
 
-/* Everything a gate may look at. A pointer is NULL when that part of the build did not happen (yet);
- * each gate says which parts it needs and is called when they are there. */
+/* Everything a gate may look at. A pointer is NULL when that part of the build did not happen
+ * (yet); each gate says which parts it needs and is called when they are there. */
 struct gate_facts {
 	const struct plan_gates *bounds;
 	const struct build_facts *plain, *instrumented, *optimised;
 	const struct training_facts *training, *replay;
 	const struct profile_facts *profile;
-	const struct provenance *provenance; /* of a given profile; NULL with profile->given: it has none */
+	const struct provenance
+		*provenance;         /* of a given profile; NULL with profile->given: it has none */
 	const char *source_digest;   /* of the sources as this run found them at its start */
 	const char *training_digest; /* of the plan's training part */
 	const char *target;          /* triple of this build */
@@ -32,14 +33,16 @@ enum gate_moment { GATE_AFTER_TRAINING, GATE_AFTER_MERGE, GATE_AFTER_OPTIMISED, 
 struct gate {
 	const char *name;
 	enum gate_moment moment;
+	enum gate_moment again; /* asked once more then; equal to moment: only once */
 	gate_fn *fn;
-	const char *meaning; /* one line, for `whet explain` */
+	/* One line each, for `whet explain`; docs/gates.md holds the same words. */
+	const char *meaning, *default_bound, *remedy;
 };
 
 /* All gates in the order in which they are asked. */
 extern const struct gate gates[];
 extern const size_t n_gates;
 
-/* Runs every gate of a moment. */
+/* Runs every gate of a moment. A gate that is asked again replaces its earlier verdict in vs. */
 void gates_run(enum gate_moment moment, const struct gate_facts *f, struct verdicts *vs);
 const struct gate *gate_find(const char *name);

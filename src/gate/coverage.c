@@ -1,0 +1,103 @@
+/* Which executed functions a binary holds, and which of them the compilers found data for. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "gate/rules.h"
+
+const char *earlier_fault(const struct gate_facts *f)
+{
+	auto_pairs struct pairs p = {0};
+
+	if (sources_differ(f))
+		return "same-source";
+	if (profile_changed(f))
+		return "profile-unchanged";
+	if (!f->optimised || !f->plain)
+		return NULL;
+	pairs_compare(f, &p);
+	if (p.flags_differ)
+		return "same-flags";
+	return p.identity_differs ? "same-identity" : NULL;
+}
+
+bool mark_executed(const struct executed *e, const struct binary_fact *b, bool *seen)
+{
+	bool listed = false;
+
+	for (size_t i = 0; b && i < b->n_objects; i++) {
+		const struct object_fact *o = &b->objects[i];
+
+		if (o->class != OBJECT_TARGET)
+			continue;
+		listed = listed || o->functions.n;
+		for (size_t k = 0; k < o->functions.n; k++) {
+			const struct executed_function *x =
+				executed_find(e, o->functions.v[k], o->source);
+
+			if (x)
+				seen[x - e->v] = true;
+		}
+	}
+	return listed;
+}
+
+void missing_functions(
+	const struct build_facts *b, const struct binary_fact *binary, struct text_set *ret)
+{
+	auto_records struct records reached = {0};
+	struct text_set s = {0};
+
+	records_reached(b, binary, &reached);
+	for (size_t i = 0; i < reached.n; i++) {
+		const struct compile_record *r = reached.v[i];
+
+		for (size_t k = 0; k < r->n_diags; k++) {
+			if (r->diags[k].kind == DIAG_MISSING)
+				text_set_add(&s, r->diags[k].function);
+		}
+	}
+	text_set_seal(&s);
+	*ret = s;
+}
+
+/* The compilers may name the key or the function alone. */
+static bool lacks_data(const struct executed_function *x, const struct text_set *missing)
+{
+	return text_set_has(missing, x->name) || text_set_has(missing, x->key);
+}
+
+static bool without_data(const struct gate_facts *f, const struct executed *e,
+	const struct binary_fact *b, size_t *executed, size_t *without)
+{
+	const struct build_facts *others[] = {f->plain, f->instrumented};
+	auto_free bool *seen = xcalloc(e->n + 1, sizeof(*seen));
+	auto_text_set struct text_set missing = {0};
+	bool listed = mark_executed(e, b, seen);
+
+	for (size_t k = 0; k < ARRAY_SIZE(others); k++)
+		listed = mark_executed(e, binary_named(others[k], b->name), seen) || listed;
+	missing_functions(f->optimised, b, &missing);
+	*executed = *without = 0;
+	for (size_t i = 0; i < e->n; i++) {
+		if (listed && !seen[i])
+			continue;
+		++*executed;
+		*without += lacks_data(&e->v[i], &missing);
+	}
+	return *without == *executed;
+}
+
+const struct binary_fact *binary_without_data(
+	const struct gate_facts *f, size_t *executed, size_t *without)
+{
+	auto_executed struct executed e = {0};
+
+	*executed = *without = 0;
+	executed_of(f->profile, &e);
+	for (size_t i = 0; e.n && i < f->optimised->n_binaries; i++) {
+		if (without_data(f, &e, &f->optimised->binaries[i], executed, without))
+			return &f->optimised->binaries[i];
+	}
+	return NULL;
+}

@@ -1,0 +1,92 @@
+#include <string.h>
+
+#include "gate/rules.h"
+
+static const char *origin_text(enum process_origin o)
+{
+	switch (o) {
+	case PROCESS_STARTED:
+		return "started";
+	case PROCESS_FORKED:
+		return "forked";
+	case PROCESS_UNHOOKED:
+		break;
+	}
+	return "made without the fork handlers";
+}
+
+static void describe(const struct process_evidence *p, struct evidence *e)
+{
+	const char *launch = p->launch ? p->launch : "?";
+
+	if (p->origin == PROCESS_UNHOOKED)
+		evidence_add(e,
+			"pid %d (launch '%s', child of %d): made by clone without the fork "
+			"handlers; its "
+			"counters are mixed with its parent's",
+			(int)p->pid, launch, (int)p->parent);
+	else if (p->signal)
+		evidence_add(e,
+			"pid %d (launch '%s', %s by %d): %s profile, ended by signal %d (%s)",
+			(int)p->pid, launch, origin_text(p->origin), (int)p->parent,
+			raw_state_name(p->state), p->signal, strsignal(p->signal));
+	else
+		evidence_add(e,
+			"pid %d (launch '%s', %s by %d): %s profile%s%s; it ended by _exit, by a "
+			"signal "
+			"nobody saw, or could not write to its profile folder",
+			(int)p->pid, launch, origin_text(p->origin), (int)p->parent,
+			raw_state_name(p->state), p->file ? " " : "", p->file ? p->file : "");
+}
+
+static bool is_bad(const struct training_facts *t, const struct process_evidence *p)
+{
+	return !p->exec && (p->origin == PROCESS_UNHOOKED || process_lacks_profile(t, p));
+}
+
+static void judge(const struct training_facts *t, struct verdicts *vs)
+{
+	auto_evidence struct evidence e = EVIDENCE_INIT;
+	size_t due = 0, bad = 0;
+
+	for (size_t i = 0; i < t->n_processes; i++) {
+		const struct process_evidence *p = &t->processes[i];
+
+		due += !p->exec;
+		if (is_bad(t, p)) {
+			bad++;
+			describe(p, &e);
+		}
+	}
+	if (bad && killed_process(t))
+		phases_judge(t, &e);
+	if (!due && t->failure)
+		verdict_skip(vs, "every-process-flushed",
+			"not judged: the training did not start (phases-complete)");
+	else if (!due)
+		verdict_fail(vs, "every-process-flushed", &e,
+			"check that the services and `run` phases start {binary}, and that its "
+			"link goes "
+			"through the wrapper",
+			"0 processes ran instrumented code, at least 1 is needed");
+	else if (bad)
+		verdict_fail(vs, "every-process-flushed", &e,
+			"let every process end through exit or its stop signal, give it time to "
+			"(stop "
+			"timeout), and let its user write to the profile folder; then train again",
+			"%zu of %zu processes left no profile of their own, 0 allowed", bad, due);
+	else
+		verdict_pass(vs, "every-process-flushed", NULL,
+			"0 of %zu processes left no profile of their own, 0 allowed", due);
+}
+
+void gate_every_process_flushed(const struct gate_facts *f, struct verdicts *vs)
+{
+	if (f->training)
+		judge(f->training, vs);
+	else
+		verdict_skip(vs, "every-process-flushed", "%s",
+			f->profile && f->profile->given
+				? "the profile was given: nothing was trained"
+				: "not judged: no training (phases-complete)");
+}

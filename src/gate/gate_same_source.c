@@ -1,0 +1,103 @@
+#include <string.h>
+
+#include "gate/rules.h"
+
+struct digest {
+	const char *when, *value;
+};
+
+static size_t collect(const struct gate_facts *f, struct digest *to)
+{
+	const struct build_facts *builds[] = {f->plain, f->instrumented, f->optimised};
+	static const char *const when[][2] = {
+		{"before the plain build", "after the plain build"},
+		{"before the instrumented build", "after the instrumented build"},
+		{"before the optimised build", "after the optimised build"},
+	};
+	size_t n = 0;
+
+	to[n++] = (struct digest){"at the start", f->source_digest};
+	for (size_t i = 0; i < 3; i++) {
+		if (!builds[i])
+			continue;
+		to[n++] = (struct digest){when[i][0], builds[i]->source_before};
+		to[n++] = (struct digest){when[i][1], builds[i]->source_after};
+	}
+	return n;
+}
+
+/* The number of digests; *bad: how many are missing or differ from the first. */
+static size_t judge_builds(const struct gate_facts *f, struct evidence *e, size_t *bad)
+{
+	struct digest d[7];
+	size_t n = collect(f, d);
+
+	*bad = 0;
+	for (size_t i = 0; i < n; i++)
+		*bad += !d[i].value || !d[0].value || strcmp(d[i].value, d[0].value) != 0;
+	for (size_t i = 0; *bad && e && i < n; i++)
+		evidence_add(e, "%s: %s", d[i].when, d[i].value ? d[i].value : "no digest");
+	return n;
+}
+
+bool sources_differ(const struct gate_facts *f)
+{
+	size_t bad;
+
+	judge_builds(f, NULL, &bad);
+	return bad > 0;
+}
+
+static void expect(struct evidence *e, const char *what, const char *profile, const char *build)
+{
+	if (profile && build && strcmp(profile, build) == 0)
+		return;
+	evidence_add(e, "the profile is of %s: %s, this build has %s", what,
+		profile ? profile : "none named", build ? build : "none");
+}
+
+static void judge_given(const struct gate_facts *f, struct evidence *e)
+{
+	const struct provenance *p = f->provenance;
+
+	if (!p) {
+		evidence_add(e,
+			"the given profile has no provenance file beside it: what it was trained "
+			"on is not known");
+		return;
+	}
+	expect(e, "another file than the one its provenance describes", p->profile,
+		f->profile->sha256);
+	expect(e, "another source", p->source, f->source_digest);
+	expect(e, "another training plan", p->training, f->training_digest);
+	expect(e, "another target", p->target, f->target);
+}
+
+void gate_same_source(const struct gate_facts *f, struct verdicts *vs)
+{
+	auto_evidence struct evidence e = EVIDENCE_INIT;
+	size_t bad, n = judge_builds(f, &e, &bad), given = 0;
+
+	if (f->profile && f->profile->given) {
+		size_t before = e.lines;
+
+		judge_given(f, &e);
+		given = e.lines - before;
+	}
+	if (bad)
+		verdict_fail(vs, "same-source", &e,
+			"do not edit the sources while whet builds; exclude files that the build "
+			"itself "
+			"writes (build: exclude:); then build again",
+			"%zu of %zu source digests differ from the first or are missing, 0 allowed",
+			bad, n);
+	else if (given)
+		verdict_fail(vs, "same-source", &e,
+			"train this revision (whet build without --profile), or check out the "
+			"revision "
+			"that the profile was trained on",
+			"%zu deviations of the given profile's provenance, 0 allowed", given);
+	else
+		verdict_pass(vs, "same-source", NULL,
+			"0 of %zu source digests differ (%.12s), 0 allowed", n, f->source_digest);
+}

@@ -1,0 +1,185 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "gate/rules.h"
+
+#define ONCE(m) .moment = (m), .again = (m)
+
+const struct gate gates[] = {
+	{
+		.name = "phases-complete",
+		ONCE(GATE_AFTER_TRAINING),
+		.fn = gate_phases_complete,
+		.meaning = "Every phase of the training ran to its end, and every answer was the "
+			   "expected one.",
+		.default_bound = "0 incomplete phases; at least 1 phase must have run.",
+		.remedy = "Make the subject answer as the phase expects, or correct the phase in "
+			  "whet.yaml.",
+	},
+	{
+		.name = "raw-profiles-valid",
+		ONCE(GATE_AFTER_TRAINING),
+		.fn = gate_raw_profiles_valid,
+		.meaning = "No raw profile is empty, truncated, corrupt, of another program or of "
+			   "an unobserved process.",
+		.default_bound = "0 unusable raw profiles.",
+		.remedy = "Let only the subject write into its profile folder, with room on the "
+			  "disk, and train again.",
+	},
+	{
+		.name = "every-process-flushed",
+		ONCE(GATE_AFTER_TRAINING),
+		.fn = gate_every_process_flushed,
+		.meaning = "Every process that ran instrumented code left a profile of its own.",
+		.default_bound = "0 processes without one; at least 1 process must have run.",
+		.remedy = "Let every process end through exit or its stop signal, and let its user "
+			  "write to the profile folder.",
+	},
+	{
+		.name = "min-functions",
+		ONCE(GATE_AFTER_MERGE),
+		.fn = gate_min_functions,
+		.meaning = "The training executed enough functions of every released binary.",
+		.default_bound = "At least 1 executed function; `gates: min-functions:` raises it.",
+		.remedy = "Check that the phases reach the subject and cover its work.",
+	},
+	{
+		.name = "same-source",
+		.moment = GATE_AFTER_MERGE,
+		.again = GATE_AFTER_OPTIMISED,
+		.fn = gate_same_source,
+		.meaning = "All builds saw the same sources, and a given profile is of this "
+			   "source, training plan and target.",
+		.default_bound = "0 differing digests; a given profile must carry its provenance.",
+		.remedy = "Do not edit while whet builds; train this revision, or check out the "
+			  "one that was trained.",
+	},
+	{
+		.name = "profile-unchanged",
+		ONCE(GATE_AFTER_OPTIMISED),
+		.fn = gate_profile_unchanged,
+		.meaning = "The profile's content was what its name says before and after the "
+			   "optimised build.",
+		.default_bound = "0 differing digests.",
+		.remedy = "Find what writes to the profile while it is in use, and build again.",
+	},
+	{
+		.name = "same-flags",
+		ONCE(GATE_AFTER_OPTIMISED),
+		.fn = gate_same_flags,
+		.meaning = "Apart from what whet adds, every compilation has the same words in the "
+			   "plain, instrumented and optimised build.",
+		.default_bound = "0 differing compilations; at least 1 must be compared.",
+		.remedy = "Look for what changed the flags between the builds: environment, "
+			  "profile settings, makefile, configure step.",
+	},
+	{
+		.name = "same-identity",
+		ONCE(GATE_AFTER_OPTIMISED),
+		.fn = gate_same_identity,
+		.meaning = "Every compilation has the same crate name, metadata, source key and "
+			   "output in all builds.",
+		.default_bound = "0 differing compilations.",
+		.remedy = "Keep crate names, versions, features and source paths equal in all "
+			  "builds.",
+	},
+	{
+		.name = "stale",
+		ONCE(GATE_AFTER_OPTIMISED),
+		.fn = gate_stale,
+		.meaning = "No function has another structure than the one that was trained.",
+		.default_bound = "0 stale functions.",
+		.remedy = "Train again on these sources; look for generated code or outside "
+			  "headers that changed.",
+	},
+	{
+		.name = "max-missing",
+		ONCE(GATE_AFTER_OPTIMISED),
+		.fn = gate_max_missing,
+		.meaning = "The compilers found profile data for the functions of every released "
+			   "binary, toolchain objects aside.",
+		.default_bound = "At least 1 executed function must have data; the number without "
+				 "is printed, and `gates: max-missing:` bounds it.",
+		.remedy =
+			"Find out why the compilers know these functions and the profile does not.",
+	},
+	{
+		.name = "profile-was-used",
+		ONCE(GATE_AFTER_OPTIMISED),
+		.fn = gate_profile_was_used,
+		.meaning = "Every object of the binary has a record; executed ones were compiled "
+			   "with the profile, and their code differs from the plain build's.",
+		.default_bound = "0 objects without a record or usable profile; at least 1 "
+				 "executed object must differ; unchanged ones are listed.",
+		.remedy = "Let the build call its compilers by name, bypass compiler caches, and "
+			  "rebuild archives that were made before.",
+	},
+	{
+		.name = "not-instrumented-any-more",
+		ONCE(GATE_FINAL),
+		.fn = gate_not_instrumented_any_more,
+		.meaning = "The files that ship hold no profile, coverage or BOLT runtime.",
+		.default_bound = "0 marks of a runtime.",
+		.remedy = "Take profiling and coverage flags out of the project's own flags, and "
+			  "clean what was built with them.",
+	},
+	{
+		.name = "replay",
+		ONCE(GATE_FINAL),
+		.fn = gate_replay,
+		.meaning = "The binary that ships answers the full training load as expected.",
+		.default_bound = "0 deviations; at least 1 request.",
+		.remedy = "Look for undefined behaviour or timing in the named requests.",
+	},
+};
+const size_t n_gates = ARRAY_SIZE(gates);
+
+const struct gate *gate_find(const char *name)
+{
+	for (size_t i = 0; i < n_gates; i++) {
+		if (strcmp(gates[i].name, name) == 0)
+			return &gates[i];
+	}
+	return NULL;
+}
+
+static void ask(const struct gate *g, const struct gate_facts *f, struct verdicts *vs)
+{
+#ifdef WHET_DISABLED_GATE
+	/* Only in builds that test the tests: see tools/check-mutations. */
+	if (strcmp(g->name, WHET_DISABLED_GATE) == 0) {
+		verdict_pass(vs, g->name, NULL, "disabled in this test build");
+		return;
+	}
+#endif
+	g->fn(f, vs);
+}
+
+static void forget(const char *gate, struct verdicts *vs)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < vs->n; i++) {
+		struct verdict *v = &vs->v[i];
+
+		if (strcmp(v->gate, gate) != 0) {
+			vs->v[kept++] = *v;
+			continue;
+		}
+		free(v->summary);
+		free(v->evidence);
+		free(v->remedy);
+	}
+	vs->n = kept;
+}
+
+void gates_run(enum gate_moment moment, const struct gate_facts *f, struct verdicts *vs)
+{
+	for (size_t i = 0; i < n_gates; i++) {
+		if (gates[i].moment != moment && gates[i].again != moment)
+			continue;
+		forget(gates[i].name, vs);
+		ask(&gates[i], f, vs);
+	}
+}

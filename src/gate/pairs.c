@@ -1,0 +1,272 @@
+/* The same compilation in two builds: found by what it makes, compared word by word. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "gate/rules.h"
+
+static bool same(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static const char *source_of(const struct compile_record *r)
+{
+	return r->source ? r->source : r->inputs.n ? r->inputs.v[0] : NULL;
+}
+
+static bool is_object_link(const struct compile_record *r)
+{
+	return r->kind == CALL_LINK || r->kind == CALL_PARTIAL_LINK;
+}
+
+/* How well two records pair: 3 the same compilation, 2 and 1 the same one under another identity, 0
+ * not. */
+static int likeness(const struct compile_record *a, const struct compile_record *b)
+{
+	if (a->kind != b->kind || b->class != a->class)
+		return 0;
+	if (a->kind == CALL_RUSTC) {
+		bool source = same(a->source, b->source) && same(a->crate_type, b->crate_type);
+
+		if (same(a->crate_name, b->crate_name) && source)
+			return same(a->metadata, b->metadata) ? 3 : 2;
+		return a->metadata && same(a->metadata, b->metadata) ? 2 : source ? 1 : 0;
+	}
+	if (same(a->output, b->output))
+		return is_object_link(a) || same(source_of(a), source_of(b)) ? 3 : 2;
+	return !is_object_link(a) && source_of(a) && same(source_of(a), source_of(b)) ? 1 : 0;
+}
+
+static const struct compile_record *counterpart(
+	const struct compile_record *r, const struct compile_log *log)
+{
+	const struct compile_record *best = NULL;
+	int best_likeness = 0;
+
+	/* Of equals the last: a repeated compilation replaces the earlier object. */
+	for (size_t i = 0; i < log->n; i++) {
+		int l = likeness(r, &log->v[i]);
+
+		if (l && l >= best_likeness) {
+			best = &log->v[i];
+			best_likeness = l;
+		}
+	}
+	return best;
+}
+
+static size_t hex_run(const char *s)
+{
+	size_t n = 0;
+
+	while (isxdigit((unsigned char)s[n]) && !isupper((unsigned char)s[n]))
+		n++;
+	return n;
+}
+
+/* Replaces what differs between two equal calls: random temporary names, and cargo's hash of a
+ * crate's identity, which same-identity judges. */
+static char *normal_word(const char *word)
+{
+	struct buf b = BUF_INIT;
+
+	while (*word) {
+		if (strncmp(word, "/tmp/", 5) == 0) {
+			buf_adds(&b, "/tmp/*");
+			word += 5;
+			word += strcspn(word, "/");
+		} else if (*word == '-' && hex_run(word + 1) == 16) {
+			buf_adds(&b, "-*");
+			word += 17;
+		} else {
+			buf_addc(&b, *word++);
+		}
+	}
+	return buf_detach(&b);
+}
+
+static bool starts(const char *s, const char *with)
+{
+	return strncmp(s, with, strlen(with)) == 0;
+}
+
+/* Words that say who a crate is, or how messages look, and not how code is made. */
+static bool is_identity_word(const struct compile_record *r, const char *word)
+{
+	if (r->kind == CALL_RUSTC)
+		return starts(word, "-C metadata=") || starts(word, "-C extra-filename=") ||
+		       starts(word, "--crate-name ") || starts(word, "--diagnostic-width") ||
+		       starts(word, "--color") || starts(word, "--json") ||
+		       (r->source && strcmp(word, r->source) == 0);
+	return !is_object_link(r) && strv_has(&r->inputs, word);
+}
+
+static bool takes_next(const struct compile_record *r, const char *word)
+{
+	static const char *const rustc[] = {"-C", "-Z", "--crate-name", "--cfg", "--extern", "-L",
+		"-l", "--emit", "--check-cfg", "--crate-type", "--out-dir", "--cap-lints",
+		"--target", "--codegen", "--diagnostic-width", "--color", "--json"};
+	static const char *const cc[] = {"-o", "-I", "-D", "-U", "-include", "-isystem", "-x",
+		"-Xlinker", "-Xclang", "-mllvm", "-MF", "-MT", "-MQ", "-L", "-l", "-u", "-target"};
+	bool is_rustc = r->kind == CALL_RUSTC;
+	const char *const *list = is_rustc ? rustc : cc;
+	size_t n = is_rustc ? ARRAY_SIZE(rustc) : ARRAY_SIZE(cc);
+
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(list[i], word) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Options with their values as one word each: "-C opt-level=3". */
+static void comparable_words(const struct compile_record *r, struct strv *ret)
+{
+	for (size_t i = 0; i < r->argv.n; i++) {
+		const char *word = r->argv.v[i];
+		auto_free char *joined = NULL;
+
+		if (takes_next(r, word) && i + 1 < r->argv.n)
+			joined = xasprintf("%s %s", word, r->argv.v[++i]);
+		else if (r->kind == CALL_RUSTC && starts(word, "-C") && word[2])
+			joined = xasprintf("-C %s", word + 2);
+		else
+			joined = xstrdup(word);
+		if (!is_identity_word(r, joined))
+			strv_take(ret, normal_word(joined));
+	}
+}
+
+/* The words of a that b lacks, each as often as it is missing. */
+static char *words_missing_from(const struct strv *a, const struct strv *b)
+{
+	auto_strv struct strv only = STRV_INIT;
+	auto_strv struct strv x = STRV_INIT, y = STRV_INIT;
+	size_t i = 0, j = 0;
+
+	strv_add_all(&x, a);
+	strv_add_all(&y, b);
+	strv_sort(&x);
+	strv_sort(&y);
+	while (i < x.n) {
+		int c = j < y.n ? strcmp(x.v[i], y.v[j]) : -1;
+
+		if (c < 0)
+			strv_add(&only, x.v[i]);
+		i += c <= 0;
+		j += c >= 0;
+	}
+	if (only.n > 6) {
+		strv_addf(&only, "… and %zu more", only.n - 6);
+		for (size_t k = 6; k + 1 < only.n; k++)
+			free(only.v[k]);
+		only.v[6] = only.v[only.n - 1];
+		only.n = 7;
+		only.v[7] = NULL;
+	}
+	return strv_join(&only, " ");
+}
+
+static bool compare_flags(const struct compile_record *a, const struct compile_record *b,
+	const char *other, struct pairs *p)
+{
+	auto_strv struct strv x = STRV_INIT, y = STRV_INIT;
+	auto_free char *label = record_label(a);
+	size_t at;
+
+	comparable_words(a, &x);
+	comparable_words(b, &y);
+	at = strv_first_difference(&x, &y);
+	if (at == (size_t)-1)
+		return false;
+	p->flags_differ++;
+	auto_free char *mine = words_missing_from(&x, &y);
+	auto_free char *theirs = words_missing_from(&y, &x);
+
+	if (!*mine && !*theirs)
+		evidence_add(&p->flags, "%s: the same words in another order, from '%s' on", label,
+			at < x.n ? x.v[at] : "");
+	else
+		evidence_add(&p->flags, "%s: optimised has '%s', %s has '%s'", label, mine, other,
+			theirs);
+	return true;
+}
+
+static void compare_identity(const struct compile_record *a, const struct compile_record *b,
+	const char *other, struct pairs *p)
+{
+	const struct {
+		const char *what, *mine, *theirs;
+	} facts[] = {
+		{"crate name", a->crate_name, b->crate_name},
+		{"-C metadata", a->metadata, b->metadata},
+		{"crate type", a->crate_type, b->crate_type},
+		{"source", is_object_link(a) ? NULL : source_of(a),
+			is_object_link(b) ? NULL : source_of(b)},
+		{"output", a->kind == CALL_RUSTC ? NULL : a->output,
+			b->kind == CALL_RUSTC ? NULL : b->output},
+	};
+	auto_free char *label = record_label(a);
+	bool differs = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(facts); i++) {
+		auto_free char *mine = normal_word(facts[i].mine ? facts[i].mine : "");
+		auto_free char *theirs = normal_word(facts[i].theirs ? facts[i].theirs : "");
+
+		if (strcmp(mine, theirs) == 0)
+			continue;
+		differs = true;
+		evidence_add(&p->identity,
+			"%s: %s is '%s' in the optimised build and '%s' in the %s one", label,
+			facts[i].what, facts[i].mine ? facts[i].mine : "",
+			facts[i].theirs ? facts[i].theirs : "", other);
+	}
+	p->identity_differs += differs;
+}
+
+static void compare_one(
+	const struct compile_record *r, const struct build_facts *other, struct pairs *p)
+{
+	const struct compile_record *c = counterpart(r, &other->log);
+	auto_free char *label = record_label(r);
+
+	p->compared++;
+	if (!c) {
+		p->identity_differs++;
+		evidence_add(&p->identity, "%s has no counterpart in the %s build", label,
+			other->variant);
+		return;
+	}
+	if (!compare_flags(r, c, other->variant, p))
+		compare_identity(r, c, other->variant, p);
+}
+
+void pairs_compare(const struct gate_facts *f, struct pairs *ret)
+{
+	const struct build_facts *others[] = {f->plain, f->instrumented};
+	auto_records struct records reached = {0};
+	struct pairs p = {0};
+
+	records_reached(f->optimised, NULL, &reached);
+	for (size_t i = 0; i < reached.n; i++) {
+		const struct compile_record *r = reached.v[i];
+
+		/* rustc derives its linker call from its own words, which are compared. */
+		if (is_object_link(r) && r->parent)
+			continue;
+		for (size_t k = 0; k < ARRAY_SIZE(others); k++) {
+			if (others[k])
+				compare_one(r, others[k], &p);
+		}
+	}
+	*ret = p;
+}
+
+void pairs_release(struct pairs *p)
+{
+	evidence_release(&p->flags);
+	evidence_release(&p->identity);
+	memset(p, 0, sizeof(*p));
+}
