@@ -1,0 +1,41 @@
+/* What a call of a compiler does, told from its arguments alone. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/strv.h"
+#include "facts/compile.h"
+
+struct cc_call {
+	enum call_kind kind;
+	const char *language; /* static text: "c", "c++", "asm", "" */
+	struct strv sources;  /* C, C++ and the like */
+	struct strv assembly; /* .s and .S */
+	struct strv objects;  /* everything else: objects, archives, shared objects */
+	char *output;         /* as given with -o; NULL */
+	char *map;            /* linker map that the call asks for itself; NULL */
+	bool print_map;       /* the map goes to standard output: none can be added */
+	bool werror;          /* any form of -Werror */
+};
+void cc_call_release(struct cc_call *c);
+/* args: without the compiler, response files expanded. cxx: called as a C++ driver. */
+void cc_classify(const struct strv *args, bool cxx, struct cc_call *ret);
+/* The outputs' absolute path: -o, or what the compiler makes of the only source; NULL when there
+ * are several or none. Caller frees. */
+char *cc_output(const struct cc_call *c, const char *cwd);
+/* Whether this argument hides the profile diagnostics of clang. */
+bool cc_hides_warnings(const char *arg);
+
+struct rustc_call {
+	enum call_kind kind; /* CALL_QUERY or CALL_RUSTC */
+	bool code;           /* makes machine code (not metadata alone) */
+	bool links;          /* runs the linker: bin, cdylib, dylib, proc-macro, test */
+	bool json;           /* diagnostics as JSON */
+	bool std;            /* a crate of the standard library (build-std) */
+	char *crate_name, *crate_type, *metadata, *extra, *target, *source, *out_dir, *output;
+	char *linker;
+};
+void rustc_call_release(struct rustc_call *c);
+void rustc_classify(const struct strv *args, struct rustc_call *ret);
+/* Absolute path of what it makes; the rlib when it makes several. NULL when unknown. */
+char *rustc_output(const struct rustc_call *c, const char *cwd);

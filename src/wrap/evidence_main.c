@@ -1,0 +1,46 @@
+/* whet-evidence RECORD MAP RESULT: reads a compile record and the linker map of its link, hashes
+ * the objects that were loaded and writes the complete record. Started by whet-shim after a link.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "wrap/evidence.h"
+
+/* A map that cannot be read is written down, so that the gates see it; only a record that cannot be
+ * written is a failure. */
+static void collect(struct compile_record *r, const char *map_path)
+{
+	auto_buf struct buf text = BUF_INIT;
+	struct map_inputs map = {0};
+	struct error err = ERROR_INIT;
+
+	if (file_read(map_path, 0, &text, &err) < 0 ||
+		linkmap_parse(buf_str(&text), &map, &err) < 0 ||
+		evidence_collect(r, &map, &err) < 0)
+		r->map_error = xstrdup(err.msg);
+	map_inputs_release(&map);
+	error_release(&err);
+}
+
+int main(int argc, char **argv)
+{
+	struct error err = ERROR_INIT;
+	struct compile_record r = {0};
+	int ret = 0;
+
+	if (argc != 4) {
+		fprintf(stderr, "whet-evidence: expected RECORD MAP RESULT\n");
+		return 2;
+	}
+	if (compile_record_read(argv[1], &r, &err) == 0)
+		collect(&r, argv[2]);
+	if (err.code || compile_record_write(&r, argv[3], &err) < 0) {
+		fprintf(stderr, "whet: %s\n", err.msg ? err.msg : "failed");
+		ret = error_exit_code(err.code);
+	}
+	compile_record_release(&r);
+	error_release(&err);
+	return ret;
+}

@@ -1,0 +1,299 @@
+/* The fork hook of an instrumented program, compiled by the program's own compiler without
+ * instrumentation. LLVM's runtime loses or double-counts work around fork(): the child starts with
+ * the parent's counters and with its file name. Here the child begins at zero with a file of its
+ * own, and every process leaves a line in WHET_PROFILE_DIR/processes, so that a missing profile is
+ * noticed. Without WHET_PROFILE_DIR it does nothing. It must work in static programs and after
+ * vfork(), so it uses system calls, the stack and static storage only. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+HIDDEN void __llvm_profile_reset_counters(void);
+HIDDEN void __llvm_profile_set_filename(const char *name);
+
+extern char **environ;
+
+/* What whet looks for in a linked file. */
+__attribute__((used, visibility("hidden"))) volatile int whet_profile_hook = 1;
+
+#define PATH_SPACE 4096
+#define FD_WANTED 900 /* out of the way of programs that count their descriptors */
+#define ARGS_MAX 4096 /* of execl() */
+
+static char hook_dir[PATH_SPACE];
+static char hook_list[PATH_SPACE + 16];
+static char hook_file[PATH_SPACE + 32];
+static int hook_fd = -1;
+static dev_t hook_dev;
+static ino_t hook_ino;
+
+static size_t put_number(char *to, unsigned long v)
+{
+	char digits[24];
+	size_t n = 0, i;
+
+	do
+		digits[n++] = (char)('0' + v % 10);
+	while (v /= 10);
+	for (i = 0; i < n; i++)
+		to[i] = digits[n - 1 - i];
+	return n;
+}
+
+static void open_list(void)
+{
+	struct stat st;
+	int low = open(hook_list, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+	int high;
+
+	if (low < 0)
+		return;
+	(void)fchmod(low, 0666); /* whatever the umask: workers may run as another user */
+	high = fcntl(low, F_DUPFD_CLOEXEC, FD_WANTED);
+	if (high >= 0)
+		close(low);
+	hook_fd = high >= 0 ? high : low;
+	if (fstat(hook_fd, &st) == 0) {
+		hook_dev = st.st_dev;
+		hook_ino = st.st_ino;
+	}
+}
+
+/* A daemon may have closed the descriptor, and its number may be something else's by now. */
+static int list_is_open(void)
+{
+	struct stat st;
+
+	return hook_fd >= 0 && fstat(hook_fd, &st) == 0 && st.st_dev == hook_dev &&
+	       st.st_ino == hook_ino;
+}
+
+static void event(const char *what, int with_parent)
+{
+	char line[80];
+	size_t n = strlen(what);
+	int saved = errno;
+
+	if (!hook_dir[0])
+		return;
+	if (!list_is_open())
+		open_list();
+	memcpy(line, what, n);
+	line[n++] = ' ';
+	n += put_number(line + n, (unsigned long)syscall(SYS_getpid));
+	if (with_parent) {
+		line[n++] = ' ';
+		n += put_number(line + n, (unsigned long)getppid());
+	}
+	line[n++] = '\n';
+	if (list_is_open() && write(hook_fd, line, n) < 0)
+		hook_fd = -1;
+	errno = saved;
+}
+
+static void after_fork_in_child(void)
+{
+	size_t n = strlen(hook_dir);
+
+	__llvm_profile_reset_counters();
+	memcpy(hook_file, hook_dir, n);
+	hook_file[n++] = '/';
+	n += put_number(hook_file + n, (unsigned long)syscall(SYS_getpid));
+	memcpy(hook_file + n, ".profraw", sizeof(".profraw"));
+	__llvm_profile_set_filename(hook_file);
+	event("fork", 1);
+}
+
+__attribute__((constructor, used)) static void hook_start(void)
+{
+	const char *dir = getenv("WHET_PROFILE_DIR");
+	size_t n = dir ? strlen(dir) : 0;
+
+	if (!whet_profile_hook || !n || n >= PATH_SPACE || hook_dir[0])
+		return;
+	memcpy(hook_dir, dir, n + 1);
+	memcpy(hook_list, dir, n);
+	memcpy(hook_list + n, "/processes", sizeof("/processes"));
+	event("start", 1);
+	pthread_atfork(NULL, NULL, after_fork_in_child);
+}
+
+/* ---- exec: a process that becomes another program leaves no profile of this one ------------- */
+
+static int real_execve(const char *path, char *const argv[], char *const env[])
+{
+	int r;
+
+	event("exec", 0);
+	r = (int)syscall(SYS_execve, path, argv, env);
+	event("noexec", 0);
+	return r;
+}
+
+int execve(const char *path, char *const argv[], char *const env[])
+{
+	return real_execve(path, argv, env);
+}
+
+int execv(const char *path, char *const argv[])
+{
+	return real_execve(path, argv, environ);
+}
+
+int execveat(int dir, const char *path, char *const argv[], char *const env[], int flags)
+{
+	int r;
+
+	event("exec", 0);
+	r = (int)syscall(SYS_execveat, dir, path, argv, env, flags);
+	event("noexec", 0);
+	return r;
+}
+
+int fexecve(int fd, char *const argv[], char *const env[])
+{
+	return execveat(fd, "", argv, env, AT_EMPTY_PATH);
+}
+
+/* A file without a known format is a shell script, as POSIX has it. */
+static void exec_script(const char *path, char *const argv[], char *const env[])
+{
+	char *args[ARGS_MAX];
+	size_t n = 0;
+
+	while (argv[n] && n < ARGS_MAX - 3)
+		n++;
+	if (argv[n]) {
+		errno = E2BIG;
+		return;
+	}
+	args[0] = (char *)"/bin/sh";
+	args[1] = (char *)path;
+	if (n > 1)
+		memcpy(args + 2, argv + 1, (n - 1) * sizeof(*argv));
+	args[n > 1 ? n + 1 : 2] = NULL;
+	syscall(SYS_execve, args[0], args, env);
+}
+
+static void exec_one(const char *path, char *const argv[], char *const env[])
+{
+	syscall(SYS_execve, path, argv, env);
+	if (errno == ENOEXEC)
+		exec_script(path, argv, env);
+}
+
+static int search_path(const char *file, char *const argv[], char *const env[])
+{
+	const char *list = getenv("PATH");
+	size_t n = strlen(file);
+	int denied = 0;
+
+	if (!list)
+		list = "/bin:/usr/bin";
+	for (;;) {
+		char path[PATH_SPACE];
+		const char *end = strchrnul(list, ':');
+		size_t dir = (size_t)(end - list);
+
+		if (dir + n + 2 <= sizeof(path)) {
+			memcpy(path, list, dir);
+			path[dir] = '/';
+			memcpy(path + dir + (dir > 0), file, n + 1);
+			exec_one(path, argv, env);
+			if (errno == EACCES)
+				denied = 1;
+			else if (errno != ENOENT && errno != ENOTDIR && errno != ESTALE &&
+				 errno != ENODEV && errno != ETIMEDOUT)
+				return -1;
+		}
+		if (!*end)
+			break;
+		list = end + 1;
+	}
+	errno = denied ? EACCES : ENOENT;
+	return -1;
+}
+
+int execvpe(const char *file, char *const argv[], char *const env[])
+{
+	int r = -1;
+
+	event("exec", 0);
+	if (!*file)
+		errno = ENOENT;
+	else if (strchr(file, '/'))
+		exec_one(file, argv, env);
+	else
+		r = search_path(file, argv, env);
+	event("noexec", 0);
+	return r;
+}
+
+int execvp(const char *file, char *const argv[])
+{
+	return execvpe(file, argv, environ);
+}
+
+/* Collects the arguments of the execl family; 0 when there are too many. */
+static int collect(char **args, const char *first, va_list ap)
+{
+	size_t n = 0;
+
+	args[n] = (char *)first;
+	while (args[n]) {
+		if (++n == ARGS_MAX) {
+			errno = E2BIG;
+			return 0;
+		}
+		args[n] = va_arg(ap, char *);
+	}
+	return 1;
+}
+
+int execl(const char *path, const char *arg, ...)
+{
+	char *args[ARGS_MAX];
+	va_list ap;
+	int ok;
+
+	va_start(ap, arg);
+	ok = collect(args, arg, ap);
+	va_end(ap);
+	return ok ? execv(path, args) : -1;
+}
+
+int execlp(const char *file, const char *arg, ...)
+{
+	char *args[ARGS_MAX];
+	va_list ap;
+	int ok;
+
+	va_start(ap, arg);
+	ok = collect(args, arg, ap);
+	va_end(ap);
+	return ok ? execvp(file, args) : -1;
+}
+
+int execle(const char *path, const char *arg, ...)
+{
+	char *args[ARGS_MAX];
+	char *const *env;
+	va_list ap;
+	int ok;
+
+	va_start(ap, arg);
+	ok = collect(args, arg, ap);
+	env = ok ? va_arg(ap, char *const *) : NULL;
+	va_end(ap);
+	return ok ? execve(path, args, env) : -1;
+}

@@ -1,0 +1,386 @@
+/* From the compile log to the objects of a released binary: which call made what the final link
+ * loaded. */
+#include "wrap/wrap.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "wrap/units.h"
+
+#define PARTIAL_DEPTH 16 /* partial links inside partial links */
+
+struct output {
+	const char *path; /* the record's */
+	const struct compile_record *record;
+	char *sha256; /* made when needed; NULL when the file is gone */
+	bool hashed, gone;
+};
+
+struct join {
+	const struct compile_log *log;
+	const struct wrap_node *n;
+	struct binary_fact *binary;
+	struct strv folders;
+	struct output *outputs; /* sorted by path; of several records the last one */
+	size_t n_outputs;
+	struct output **by_hash; /* those that exist, sorted; made when needed */
+	size_t n_by_hash;
+	bool hashed;
+};
+
+static int by_path(const void *a, const void *b)
+{
+	const struct output *x = a, *y = b;
+
+	return strcmp(x->path, y->path);
+}
+
+static int by_path_and_order(const void *a, const void *b)
+{
+	const struct output *x = a, *y = b;
+	int r = strcmp(x->path, y->path);
+
+	if (r)
+		return r;
+	return x->record->order < y->record->order ? -1 : x->record->order > y->record->order;
+}
+
+static bool makes_objects(const struct compile_record *r)
+{
+	return r->status == 0 && r->output && r->kind != CALL_QUERY && r->kind != CALL_PREPROCESS &&
+	       r->kind != CALL_PCH;
+}
+
+static void collect_outputs(struct join *j)
+{
+	size_t n = 0, k = 0;
+
+	j->outputs = xcalloc(j->log->n + 1, sizeof(*j->outputs));
+	for (size_t i = 0; i < j->log->n; i++)
+		if (makes_objects(&j->log->v[i]))
+			j->outputs[n++] = (struct output){
+				.path = j->log->v[i].output, .record = &j->log->v[i]};
+	if (n)
+		qsort(j->outputs, n, sizeof(*j->outputs), by_path_and_order);
+	for (size_t i = 0; i < n; i++)
+		if (i + 1 == n || strcmp(j->outputs[i].path, j->outputs[i + 1].path) != 0)
+			j->outputs[k++] = j->outputs[i];
+	j->n_outputs = k;
+}
+
+static struct output *output_of(const struct join *j, const char *path)
+{
+	struct output key = {.path = path};
+
+	return j->n_outputs ? bsearch(&key, j->outputs, j->n_outputs, sizeof(key), by_path) : NULL;
+}
+
+/* ---- by content ---------------------------------------------------------------------------- */
+
+static int by_sha(const void *a, const void *b)
+{
+	const struct output *x = *(struct output *const *)a, *y = *(struct output *const *)b;
+
+	return strcmp(x->sha256, y->sha256);
+}
+
+/* Objects only: hashing every linked program as well would cost more than it tells. */
+static bool is_object_kind(enum call_kind k)
+{
+	return k == CALL_COMPILE || k == CALL_ASSEMBLE || k == CALL_PARTIAL_LINK;
+}
+
+static void hash_outputs(struct join *j)
+{
+	j->hashed = true;
+	j->by_hash = xcalloc(j->n_outputs + 1, sizeof(struct output *));
+	for (size_t i = 0; i < j->n_outputs; i++) {
+		struct output *o = &j->outputs[i];
+		char hex[SHA256_HEX];
+
+		if (!is_object_kind(o->record->kind))
+			continue;
+		o->gone = sha256_file(o->path, hex, NULL) < 0;
+		if (o->gone)
+			continue;
+		o->sha256 = xstrdup(hex);
+		j->by_hash[j->n_by_hash++] = o;
+	}
+	if (j->n_by_hash)
+		qsort(j->by_hash, j->n_by_hash, sizeof(struct output *), by_sha);
+}
+
+static const struct compile_record *record_by_hash(struct join *j, const char *sha256)
+{
+	struct output key = {.sha256 = (char *)sha256}, *k = &key, **found;
+
+	if (!sha256)
+		return NULL;
+	if (!j->hashed)
+		hash_outputs(j);
+	found = j->n_by_hash ? bsearch(&k, j->by_hash, j->n_by_hash, sizeof(k), by_sha) : NULL;
+	return found ? (*found)->record : NULL;
+}
+
+/* An archive member whose object the build removed after archiving: accepted when exactly one
+ * recorded call made an object of that name and that object is gone. */
+static const struct compile_record *record_of_removed(struct join *j, const char *member)
+{
+	const struct compile_record *r = NULL;
+	const char *name = path_basename(member);
+
+	if (!j->hashed)
+		hash_outputs(j);
+	for (size_t i = 0; i < j->n_outputs; i++) {
+		if (!j->outputs[i].gone || strcmp(path_basename(j->outputs[i].path), name) != 0)
+			continue;
+		if (r)
+			return NULL;
+		r = j->outputs[i].record;
+	}
+	return r;
+}
+
+/* ---- classes ------------------------------------------------------------------------------- */
+
+static bool in_toolchain(const struct join *j, const char *path)
+{
+	for (size_t i = 0; i < j->folders.n; i++)
+		if (path_is_below(path, j->folders.v[i]))
+			return true;
+	return false;
+}
+
+static bool is_whets(const struct join *j, const struct link_input *in)
+{
+	if (j->n->hook && strcmp(in->path, j->n->hook) == 0)
+		return true;
+	for (size_t i = 0; i < j->n->n_compilers; i++)
+		if (j->n->compilers[i].runtime && strcmp(in->path, j->n->compilers[i].runtime) == 0)
+			return true;
+	return in_toolchain(j, in->path) && (strstr(in->path, "libclang_rt.profile") ||
+						    strstr(in->path, "libprofiler_builtins"));
+}
+
+static enum object_class class_of(const struct compile_record *r)
+{
+	switch (r->class) {
+	case CLASS_TARGET:
+		return OBJECT_TARGET;
+	case CLASS_FOREIGN:
+		return OBJECT_FOREIGN;
+	case CLASS_NONE:
+		if (r->kind == CALL_ASSEMBLE)
+			return OBJECT_ASSEMBLY;
+		return r->kind == CALL_RUSTC ? OBJECT_TOOLCHAIN : OBJECT_UNKNOWN; /* build-std */
+	default:
+		return OBJECT_UNKNOWN; /* made for the build machine or by a configure step */
+	}
+}
+
+static const struct compile_record *record_with_id(const struct compile_log *log, const char *id)
+{
+	for (size_t i = 0; id && i < log->n; i++)
+		if (strcmp(log->v[i].id, id) == 0)
+			return &log->v[i];
+	return NULL;
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), k = strlen(end);
+
+	return n >= k && strcmp(s + n - k, end) == 0;
+}
+
+/* A compiler that compiles and links in one call hands its linker a temporary object. */
+static bool is_temporary_of(const struct compile_record *link, const struct link_input *in)
+{
+	return link->kind == CALL_COMPILE_LINK && !in->member && !in->sha256 &&
+	       ends_with(in->path, ".o") && !path_is_below(in->path, link->cwd);
+}
+
+/* Whether it is one of the objects that rustc made for the link that it called: its code, or the
+ * list of symbols in its temporary folder. */
+static bool is_rustc_object(const struct compile_record *rustc, const struct link_input *in)
+{
+	const char *base = path_basename(in->path);
+
+	return rustc && !in->member &&
+	       (ends_with(base, ".rcgu.o") || strcmp(base, "symbols.o") == 0 ||
+		       ends_with(base, ".rustc.o") || strstr(in->path, "/rustc") != NULL);
+}
+
+static const struct compile_record *record_of(
+	struct join *j, const struct compile_record *link, const struct link_input *in)
+{
+	const struct compile_record *rustc = record_with_id(j->log, link->parent);
+	const struct compile_record *r;
+	const struct output *o = output_of(j, in->path);
+
+	if (in->member && o && o->record->kind == CALL_RUSTC && ends_with(in->member, ".rcgu.o"))
+		return o->record;
+	if (!in->member && o)
+		return o->record;
+	r = record_by_hash(j, in->sha256);
+	if (!r && is_rustc_object(rustc, in))
+		r = rustc;
+	if (!r && is_temporary_of(link, in))
+		r = link;
+	if (!r && in->member)
+		r = record_of_removed(j, in->member);
+	return r;
+}
+
+static void add_object(struct join *j, const struct link_input *in, enum object_class class,
+	const struct compile_record *r)
+{
+	struct binary_fact *b = j->binary;
+	struct object_fact *o;
+
+	array_reserve(b->objects, b->n_objects, b->cap_objects);
+	o = &b->objects[b->n_objects++];
+	memset(o, 0, sizeof(*o));
+	o->path = xstrdup(in->path);
+	o->member = xstrdup(in->member);
+	o->class = class;
+	o->code_hash = xstrdup(in->code_hash);
+	strv_add_all(&o->functions, &in->functions);
+	if (!r)
+		return;
+	o->record = xstrdup(r->id);
+	o->unit = unit_name(r, in, j->n->slot);
+	o->source = xstrdup(r->source ? r->source : r->inputs.n ? r->inputs.v[0] : NULL);
+}
+
+static void add_links(struct join *j, const struct compile_record *link, int depth)
+{
+	for (size_t i = 0; i < link->n_links; i++) {
+		const struct link_input *in = &link->links[i];
+		const struct compile_record *r;
+
+		if (is_whets(j, in)) {
+			add_object(j, in, OBJECT_WHET, NULL);
+			continue;
+		}
+		r = record_of(j, link, in);
+		if (r && r->kind == CALL_PARTIAL_LINK && r->n_links && depth < PARTIAL_DEPTH)
+			add_links(j, r, depth + 1);
+		else if (r)
+			add_object(j, in, class_of(r), r);
+		else
+			add_object(j, in,
+				in_toolchain(j, in->path) ? OBJECT_TOOLCHAIN : OBJECT_UNKNOWN,
+				NULL);
+	}
+}
+
+/* ---- the final link ------------------------------------------------------------------------ */
+
+static bool is_link(const struct compile_record *r)
+{
+	return (r->kind == CALL_LINK || r->kind == CALL_COMPILE_LINK) && r->status == 0 &&
+	       r->output && (r->class == CLASS_TARGET || r->class == CLASS_FOREIGN);
+}
+
+static bool same_inode(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static bool same_content(const char *path, const char *sha256)
+{
+	char hex[SHA256_HEX];
+
+	return sha256_file(path, hex, NULL) == 0 && strcmp(hex, sha256) == 0;
+}
+
+/* The last link that made this file: by path, as a hard link (cargo), by content (a copy), and at
+ * last by its name when only one link made such a file (installed and stripped). */
+static const struct compile_record *final_link(
+	const struct compile_log *log, const char *binary, const char *sha256)
+{
+	const char *base = path_basename(binary);
+	const struct compile_record *named = NULL;
+	size_t n_named = 0;
+
+	for (size_t i = log->n; i-- > 0;)
+		if (is_link(&log->v[i]) && (strcmp(log->v[i].output, binary) == 0 ||
+						   same_inode(log->v[i].output, binary)))
+			return &log->v[i];
+	for (size_t i = log->n; i-- > 0;)
+		if (is_link(&log->v[i]) && same_content(log->v[i].output, sha256))
+			return &log->v[i];
+	for (size_t i = log->n; i-- > 0;)
+		if (is_link(&log->v[i]) && strcmp(path_basename(log->v[i].output), base) == 0) {
+			named = &log->v[i];
+			n_named++;
+		}
+	return n_named == 1 ? named : NULL;
+}
+
+static int find_link(const struct compile_log *log, const char *binary, const char *sha256,
+	const struct compile_record **ret, struct error *err)
+{
+	const struct compile_record *link = final_link(log, binary, sha256);
+
+	if (!link)
+		return error_set(err, ERR_GATE,
+			"no recorded link made '%s': the build called its compiler or linker past "
+			"whet (by an absolute path?), or the file was there before; let the build "
+			"find the compiler in PATH",
+			binary);
+	if (link->map_error)
+		return error_set(err, ERR_GATE, "the objects of '%s' are not known: %s", binary,
+			link->map_error);
+	if (!link->n_links)
+		return error_set(err, ERR_GATE, "the link of '%s' recorded no objects", binary);
+	*ret = link;
+	return 0;
+}
+
+static int find_folders(struct join *j, struct error *err)
+{
+	for (size_t i = 0; i < j->n->n_compilers; i++)
+		if (toolchain_folders(&j->n->compilers[i], &j->folders, err) < 0)
+			return -1;
+	return 0;
+}
+
+int wrap_binary_facts(const struct compile_log *log, const struct wrap_node *n, const char *binary,
+	struct binary_fact *ret, struct error *err)
+{
+	auto_free char *absolute = path_absolute(binary);
+	struct binary_fact b = {0};
+	struct join j = {.log = log, .n = n, .binary = &b};
+	const struct compile_record *link = NULL;
+	char hex[SHA256_HEX];
+	int r = -1;
+
+	if (sha256_file(absolute, hex, err) < 0 || find_link(log, absolute, hex, &link, err) < 0)
+		return -1;
+	b.name = xstrdup(path_basename(absolute));
+	b.path = xstrdup(absolute);
+	b.sha256 = xstrdup(hex);
+	if (find_folders(&j, err) == 0) {
+		collect_outputs(&j);
+		add_links(&j, link, 0);
+		r = 0;
+	}
+	for (size_t i = 0; i < j.n_outputs; i++)
+		free(j.outputs[i].sha256);
+	free(j.outputs);
+	free(j.by_hash);
+	strv_release(&j.folders);
+	if (r < 0)
+		binary_fact_release(&b);
+	else
+		*ret = b;
+	return r;
+}

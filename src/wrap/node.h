@@ -1,0 +1,56 @@
+/* The description of one build node as the shim sees it: written by wrap_prepare(), read by every
+ * call of the shim, so it holds no more than a call needs. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/strv.h"
+#include "toolchain/toolchain.h"
+
+/* The closed list of what is added for one of the node's compilers. */
+struct node_compiler {
+	enum compiler_family family;
+	struct strv compile, link;
+};
+
+/* A name in the shim folder. */
+struct node_tool {
+	char *name; /* as the build calls it */
+	char *path; /* the real compiler, absolute */
+	bool cxx;   /* a C++ driver */
+	enum compiler_family family;
+	int compiler; /* index of its flags; -1: none of the node's compilers */
+};
+
+struct shim_node {
+	enum toolchain_mode mode;
+	char *folder; /* the shim folder */
+	char *log;
+	char *slot;
+	char *target_dir; /* cargo's target folder; NULL without cargo */
+	char *target;     /* cargo's target triple; NULL */
+	char *instrument_linker;
+	char *evidence; /* path of the program that reads linker maps */
+	char *profile, *profile_rust;
+	struct node_compiler *compilers;
+	size_t n_compilers, cap_compilers;
+	struct node_tool *tools;
+	size_t n_tools, cap_tools;
+};
+
+void shim_node_release(struct shim_node *n);
+int shim_node_read(const char *path, struct shim_node *ret, struct error *err);
+int shim_node_write(const struct shim_node *n, const char *path, struct error *err);
+
+/* The tool of this name, or NULL. */
+const struct node_tool *shim_node_tool(const struct shim_node *n, const char *name);
+/* Flags of the first compiler of this family, or NULL. */
+const struct node_compiler *shim_node_compiler(
+	const struct shim_node *n, enum compiler_family family);
+
+/* Guesses the family from the name of a driver, symlinks followed. */
+enum compiler_family compiler_family_of(const char *path);
+/* PATH list without one folder; caller frees. */
+char *path_list_without(const char *list, const char *folder);

@@ -1,0 +1,386 @@
+#include "wrap/wrap.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "wrap/hook_source.h"
+#include "wrap/node.h"
+#include "wrap/shim.h"
+
+/* Goes up whenever what the shim does to a call changes: part of every token. */
+#define WRAP_VERSION "whet wrapper 1"
+
+#define EVIDENCE_PROGRAM "whet-evidence"
+
+static bool is_c(const struct compiler *c)
+{
+	return c->family == FAMILY_CLANG || c->family == FAMILY_GCC;
+}
+
+static bool is_cxx_name(const char *name)
+{
+	return strstr(name, "++") != NULL;
+}
+
+/* clang-22 and gcc-12 have their C++ driver beside them. NULL when there is none. */
+static char *cxx_beside(const char *path)
+{
+	static const struct {
+		const char *c, *cxx;
+	} names[] = {{"clang", "clang++"}, {"gcc", "g++"}, {"cc", "c++"}};
+	const char *base = path_basename(path);
+	auto_free char *folder = path_dirname(path);
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const char *at = strstr(base, names[i].c);
+		auto_free char *candidate = NULL;
+
+		if (!at || is_cxx_name(base))
+			continue;
+		candidate = xasprintf("%s/%.*s%s%s", folder, (int)(at - base), base, names[i].cxx,
+			at + strlen(names[i].c));
+		return access(candidate, X_OK) == 0 ? take_ptr(candidate) : NULL;
+	}
+	return NULL;
+}
+
+struct preparation {
+	const struct wrap_node *n;
+	struct shim_node node;
+	char *path; /* PATH without the shim folder */
+};
+
+static bool same_file(const char *a, const char *b)
+{
+	char x[PATH_MAX], y[PATH_MAX];
+
+	return realpath(a, x) && realpath(b, y) && strcmp(x, y) == 0;
+}
+
+/* The index of the node's compiler that a program is, or -1. */
+static int compiler_index(const struct preparation *p, const char *path)
+{
+	for (size_t i = 0; i < p->n->n_compilers; i++) {
+		const struct compiler *c = &p->n->compilers[i];
+		auto_free char *cxx = cxx_beside(c->path);
+
+		if (is_c(c) && (same_file(c->path, path) || (cxx && same_file(cxx, path))))
+			return (int)i;
+	}
+	return -1;
+}
+
+static void add_tool(struct preparation *p, const char *name, const char *path)
+{
+	struct shim_node *s = &p->node;
+	struct node_tool t = {.cxx = is_cxx_name(name)};
+
+	if (shim_node_tool(s, name))
+		return;
+	t.name = xstrdup(name);
+	t.path = xstrdup(path);
+	t.compiler = compiler_index(p, path);
+	t.family = t.compiler >= 0 ? p->n->compilers[t.compiler].family : compiler_family_of(path);
+	array_reserve(s->tools, s->n_tools, s->cap_tools);
+	s->tools[s->n_tools++] = t;
+}
+
+static void add_own_compilers(struct preparation *p)
+{
+	const char *cc = NULL, *cxx = NULL;
+	auto_free char *beside = NULL;
+
+	for (size_t i = 0; i < p->n->n_compilers; i++) {
+		const struct compiler *c = &p->n->compilers[i];
+
+		if (!is_c(c))
+			continue;
+		if (is_cxx_name(path_basename(c->path)))
+			cxx = cxx ? cxx : c->path;
+		else
+			cc = cc ? cc : c->path;
+	}
+	if (!cxx && cc)
+		cxx = beside = cxx_beside(cc);
+	if (cc)
+		add_tool(p, "cc", cc);
+	if (cxx)
+		add_tool(p, "c++", cxx);
+	for (size_t i = 0; i < p->n->n_compilers; i++) {
+		const struct compiler *c = &p->n->compilers[i];
+		auto_free char *other = is_c(c) ? cxx_beside(c->path) : NULL;
+
+		if (is_c(c))
+			add_tool(p, path_basename(c->path), c->path);
+		if (other)
+			add_tool(p, path_basename(other), other);
+	}
+}
+
+/* clang, clang++-22, gcc, g++-12, x86_64-linux-gnu-gcc, … */
+static bool is_compiler_name(const char *name)
+{
+	static const char *const stems[] = {"clang++", "clang", "gcc", "g++", "c++", "cc"};
+	const char *dash = strrchr(name, '-');
+	size_t n = strlen(name);
+
+	if (dash && dash[1] && dash[1 + strspn(dash + 1, "0123456789.")] == 0)
+		n = (size_t)(dash - name);
+	for (size_t i = 0; i < ARRAY_SIZE(stems); i++) {
+		size_t k = strlen(stems[i]);
+
+		if (n < k || memcmp(name + n - k, stems[i], k) != 0)
+			continue;
+		/* a prefix must be a target triple: "ccache-gcc" or "afl-clang" is another tool */
+		if (n == k)
+			return true;
+		return name[n - k - 1] == '-' && memchr(name, '-', n - k - 1) != NULL;
+	}
+	return false;
+}
+
+/* Every other compiler in PATH is put under the shim too, so that its calls leave a record. */
+static void add_path_compilers(struct preparation *p)
+{
+	for (const char *list = p->path; list && *list;) {
+		const char *end = strchrnul(list, ':');
+		auto_free char *folder = xstrndup(list, (size_t)(end - list));
+		DIR *d = opendir(*folder ? folder : ".");
+		struct dirent *e;
+
+		while (d && (e = readdir(d))) {
+			auto_free char *path = path_join(folder, e->d_name);
+
+			if (is_compiler_name(e->d_name) && !path_is_dir(path) &&
+				access(path, X_OK) == 0)
+				add_tool(p, e->d_name, path);
+		}
+		if (d)
+			closedir(d);
+		list = *end ? end + 1 : NULL;
+	}
+}
+
+static const char *profile_of(const struct wrap_node *n, const struct compiler *c)
+{
+	return c->family == FAMILY_RUSTC ? n->profile_rust : n->profile;
+}
+
+/* The optimised mode without a profile for this compiler adds nothing to its calls. */
+static void flags_of(const struct wrap_node *n, const struct compiler *c, const char *profile,
+	const char *hook, struct strv *compile, struct strv *link)
+{
+	if (c->family == FAMILY_GCC || (n->mode == MODE_OPTIMISED && !profile))
+		return;
+	toolchain_compile_flags(c, n->mode, profile, compile);
+	toolchain_link_flags(c, n->mode, profile, hook, link);
+}
+
+static void add_flags(struct preparation *p)
+{
+	const struct wrap_node *n = p->n;
+	struct shim_node *s = &p->node;
+
+	for (size_t i = 0; i < n->n_compilers; i++) {
+		struct node_compiler c = {.family = n->compilers[i].family};
+
+		flags_of(n, &n->compilers[i], profile_of(n, &n->compilers[i]), n->hook, &c.compile,
+			&c.link);
+		array_reserve(s->compilers, s->n_compilers, s->cap_compilers);
+		s->compilers[s->n_compilers++] = c;
+	}
+}
+
+static int link_name(const struct preparation *p, const char *name, struct error *err)
+{
+	auto_free char *path = path_join(p->n->folder, name);
+	auto_free char *temporary = xasprintf("%s/.%s.%d", p->n->folder, name, (int)getpid());
+	char now[PATH_MAX];
+	ssize_t n = readlink(path, now, sizeof(now) - 1);
+
+	if (n >= 0) {
+		now[n] = 0;
+		if (strcmp(now, p->n->shim) == 0)
+			return 0;
+	}
+	(void)unlink(temporary);
+	if (symlink(p->n->shim, temporary) < 0 || rename(temporary, path) < 0)
+		return error_set(err, ERR_IO, "cannot make '%s': %s", path, strerror(errno));
+	return 0;
+}
+
+static int make_folder(const struct preparation *p, struct error *err)
+{
+	if (dir_create(p->n->folder, 0755, err) < 0 || link_name(p, SHIM_RUSTC, err) < 0)
+		return -1;
+	for (size_t i = 0; i < p->node.n_tools; i++)
+		if (link_name(p, p->node.tools[i].name, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* Programs run by the build may run as another user; their profiles still land here. */
+static int make_quarantine(const struct wrap_node *n, struct error *err)
+{
+	if (!n->quarantine)
+		return 0;
+	if (dir_create(n->quarantine, 0755, err) < 0)
+		return -1;
+	if (chmod(n->quarantine, 01777) < 0)
+		return error_set(err, ERR_IO, "cannot set the mode of '%s': %s", n->quarantine,
+			strerror(errno));
+	return 0;
+}
+
+static int check(const struct wrap_node *n, const char *evidence, struct error *err)
+{
+	if (access(n->shim, X_OK) != 0)
+		return error_set(err, ERR_ENVIRONMENT,
+			"the shim '%s' is missing or cannot be run: whet is not installed whole",
+			n->shim);
+	if (access(evidence, X_OK) != 0)
+		return error_set(err, ERR_ENVIRONMENT,
+			"'%s' is missing or cannot be run: whet is not installed whole", evidence);
+	if (n->mode == MODE_INSTRUMENTED && n->hook && access(n->hook, R_OK) != 0)
+		return error_set(err, ERR_IO, "the fork hook '%s' cannot be read", n->hook);
+	return 0;
+}
+
+static void fill(struct preparation *p)
+{
+	const struct wrap_node *n = p->n;
+	struct shim_node *s = &p->node;
+
+	s->mode = n->mode;
+	s->folder = xstrdup(n->folder);
+	s->log = xstrdup(n->log);
+	s->slot = xstrdup(n->slot);
+	s->target_dir = xstrdup(n->target_dir);
+	s->target = xstrdup(n->target);
+	s->instrument_linker = xstrdup(n->instrument_linker);
+	s->profile = xstrdup(n->profile);
+	s->profile_rust = xstrdup(n->profile_rust);
+	add_flags(p);
+	add_own_compilers(p);
+	add_path_compilers(p);
+	if (n->instrument_linker && !strchr(n->instrument_linker, '/')) {
+		auto_free char *path = path_find_program(n->instrument_linker, p->path, NULL);
+
+		if (path)
+			add_tool(p, n->instrument_linker, path);
+	}
+}
+
+int wrap_prepare(const struct wrap_node *n, struct error *err)
+{
+	auto_free char *beside = path_dirname(n->shim);
+	auto_free char *evidence = path_join(beside, EVIDENCE_PROGRAM);
+	const char *list = getenv("PATH");
+	struct preparation p = {.n = n};
+	int r = -1;
+
+	if (check(n, evidence, err) < 0)
+		return -1;
+	p.path = path_list_without(list ? list : "/usr/bin:/bin", n->folder);
+	p.node.evidence = xstrdup(evidence);
+	fill(&p);
+	if (dir_create(n->log, 0755, err) == 0 && make_quarantine(n, err) == 0 &&
+		make_folder(&p, err) == 0)
+		r = shim_node_write(&p.node, n->node_file, err);
+	shim_node_release(&p.node);
+	free(p.path);
+	return r;
+}
+
+/* An inherited wrapper (sccache) is chained inside, so that it sees the flags. */
+static void chain_rustc_wrapper(const struct wrap_node *n, struct strv *env)
+{
+	auto_free char *own = path_join(n->folder, SHIM_RUSTC);
+	const char *inherited = env_get(env, "RUSTC_WRAPPER");
+	auto_free char *inner = NULL;
+
+	if (!inherited || !*inherited)
+		inherited = env_get(env, "CARGO_BUILD_RUSTC_WRAPPER");
+	if (inherited && *inherited && strcmp(inherited, own) != 0) {
+		inner = xstrdup(inherited);
+		env_set(env, ENV_RUSTC_WRAPPER, inner);
+	}
+	env_set(env, "RUSTC_WRAPPER", own);
+}
+
+/* A cache in front of the shim would answer without a call, and so without a record; behind the
+ * shim it does no harm, and the shim switches it on again. */
+static void hold_caches(const struct wrap_node *n, struct strv *env)
+{
+	if (!env_get(env, "CCACHE_DISABLE")) {
+		env_set(env, "CCACHE_DISABLE", "1");
+		env_set(env, ENV_CCACHE, "1");
+	}
+	env_set(env, "CCACHE_NAMESPACE", n->token);
+	env_set(env, "CMAKE_C_COMPILER_LAUNCHER", NULL);
+	env_set(env, "CMAKE_CXX_COMPILER_LAUNCHER", NULL);
+}
+
+void wrap_environment(const struct wrap_node *n, bool configure, struct strv *env)
+{
+	const char *list = env_get(env, "PATH");
+	auto_free char *rest = path_list_without(list ? list : "/usr/bin:/bin", n->folder);
+	auto_free char *path = xasprintf("%s:%s", n->folder, rest);
+
+	env_set(env, "PATH", path);
+	env_set(env, ENV_NODE, n->node_file);
+	env_set(env, ENV_OBSERVE, configure ? "1" : NULL);
+	env_set(env, ENV_PARENT, NULL);
+	env_set(env, ENV_PARENT_CLASS, NULL);
+	env_set(env, "WHET_PROFILE_DIR", NULL);
+	chain_rustc_wrapper(n, env);
+	hold_caches(n, env);
+	if (n->quarantine) {
+		auto_free char *raw = path_join(n->quarantine, "%p.profraw");
+
+		env_set(env, "LLVM_PROFILE_FILE", raw);
+		env_set(env, "GCOV_PREFIX", n->quarantine);
+	}
+}
+
+static void add_list(struct sha256 *h, const struct strv *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		sha256_adds(h, list->v[i]);
+	sha256_adds(h, "");
+}
+
+/* Profiles are named by their content, so the base name says all, whatever folder it lies in. */
+void wrap_token(const struct wrap_node *n, char hex[65])
+{
+	struct sha256 h;
+
+	sha256_begin(&h);
+	sha256_adds(&h, WRAP_VERSION);
+	sha256_adds(&h, n->mode == MODE_INSTRUMENTED ? hook_source : "");
+	sha256_add(&h, &(uint32_t){(uint32_t)n->mode}, sizeof(uint32_t));
+	sha256_adds(&h, n->target);
+	sha256_adds(&h, n->mode == MODE_INSTRUMENTED ? n->instrument_linker : NULL);
+	for (size_t i = 0; i < n->n_compilers; i++) {
+		const struct compiler *c = &n->compilers[i];
+		const char *profile = profile_of(n, c);
+		auto_strv struct strv compile = STRV_INIT, link = STRV_INIT;
+
+		flags_of(n, c, profile ? path_basename(profile) : NULL, "hook", &compile, &link);
+		sha256_adds(&h, c->path);
+		sha256_adds(&h, c->version);
+		sha256_adds(&h, c->target);
+		add_list(&h, &compile);
+		add_list(&h, &link);
+	}
+	sha256_end(&h, hex);
+}

@@ -1,0 +1,41 @@
+/* One call of the shim: what is known of it and how it is carried out. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/strv.h"
+#include "facts/compile.h"
+#include "wrap/node.h"
+
+#define SHIM_RUSTC "whet-rustc"
+#define ENV_NODE "WHET_NODE"
+#define ENV_OBSERVE "WHET_OBSERVE"
+#define ENV_PARENT "WHET_PARENT"
+#define ENV_PARENT_CLASS "WHET_PARENT_CLASS"
+#define ENV_RUSTC_WRAPPER "WHET_RUSTC_WRAPPER"
+#define ENV_CCACHE "WHET_CCACHE"
+
+struct shim_call {
+	const struct shim_node *node;
+	struct compile_record record;
+	struct strv argv; /* what is run; argv.v[0] is the program's path */
+	struct strv env;
+	bool capture;       /* standard error goes through the diagnostics filter */
+	bool hide_warnings; /* -w was dropped */
+	bool evidence;      /* the linker's map is read after the call */
+	char *map;          /* the map */
+	bool own_map;       /* whet asked for it: removed when read */
+};
+void shim_call_release(struct shim_call *c);
+
+/* Fills the call for a C or C++ driver, or for rustc, from the command line. name: how it was
+ * called. */
+int shim_plan_cc(struct shim_call *c, const char *name, int argc, char **argv, struct error *err);
+int shim_plan_rustc(struct shim_call *c, int argc, char **argv, struct error *err);
+
+/* Runs the compiler to its end; fills status and CPU time of the record. The wait status is given
+ * in ret. */
+int shim_run(struct shim_call *c, int *ret, struct error *err);
+/* Writes the record, links included. */
+int shim_record(struct shim_call *c, struct error *err);

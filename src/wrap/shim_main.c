@@ -1,0 +1,114 @@
+/* whet-shim: stands in front of the compilers of one build node. It is started once for every call
+ * of a compiler, so it links little and reads one small file. */
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "wrap/shim.h"
+
+static int fail(const struct error *err, const char *name)
+{
+	fprintf(stderr, "whet: %s: %s\n", name, err->msg ? err->msg : "failed");
+	return error_exit_code(err->code);
+}
+
+/* The first program of this name in PATH that is not the shim itself. */
+static char *real_program(const char *name)
+{
+	char self[PATH_MAX], real[PATH_MAX];
+	const char *list = getenv("PATH");
+
+	if (!realpath("/proc/self/exe", self))
+		return NULL;
+	while (list) {
+		const char *end = strchrnul(list, ':');
+		auto_free char *dir = xstrndup(list, (size_t)(end - list));
+		auto_free char *path = path_join(*dir ? dir : ".", name);
+
+		if (access(path, X_OK) == 0 && realpath(path, real) && strcmp(real, self) != 0)
+			return take_ptr(path);
+		list = *end ? end + 1 : NULL;
+	}
+	return NULL;
+}
+
+/* Outside a build of whet the shim is transparent. */
+static int pass_through(const char *name, int argc, char **argv)
+{
+	auto_free char *path = NULL;
+
+	if (strcmp(name, SHIM_RUSTC) == 0) {
+		if (argc < 2) {
+			fprintf(stderr, "whet: %s: expected the path of rustc\n", name);
+			return 2;
+		}
+		execvp(argv[1], argv + 1);
+		fprintf(stderr, "whet: cannot start '%s'\n", argv[1]);
+		return 127;
+	}
+	path = real_program(name);
+	if (path) {
+		argv[0] = path;
+		execv(path, argv);
+	}
+	fprintf(stderr, "whet: '%s' was not found in PATH behind the shim\n", name);
+	return 127;
+}
+
+/* Ends as the compiler ended. */
+static int end_as(int status)
+{
+	struct rlimit none = {0, 0};
+
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	setrlimit(RLIMIT_CORE, &none); /* the compiler left its core already */
+	signal(WTERMSIG(status), SIG_DFL);
+	raise(WTERMSIG(status));
+	return 128 + WTERMSIG(status);
+}
+
+static int run(const char *name, const char *node_path, int argc, char **argv)
+{
+	struct error err = ERROR_INIT;
+	struct shim_node node = {0};
+	struct shim_call call = {.node = &node};
+	int status, r;
+
+	r = shim_node_read(node_path, &node, &err);
+	if (r == 0)
+		r = strcmp(name, SHIM_RUSTC) == 0 ? shim_plan_rustc(&call, argc, argv, &err)
+						  : shim_plan_cc(&call, name, argc, argv, &err);
+	if (r == 0)
+		r = shim_run(&call, &status, &err);
+	if (r == 0 && shim_record(&call, &err) < 0) {
+		/* A call without a record would be a silent gap in the evidence. */
+		error_context(&err, "the call cannot be recorded");
+		r = -1;
+	}
+	r = r < 0 ? fail(&err, name) : end_as(status);
+	error_release(&err);
+	shim_call_release(&call);
+	shim_node_release(&node);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	const char *node = getenv(ENV_NODE);
+	const char *name;
+
+	if (argc < 1)
+		return 2;
+	name = path_basename(argv[0]);
+	if (!node || !*node)
+		return pass_through(name, argc, argv);
+	return run(name, node, argc, argv);
+}

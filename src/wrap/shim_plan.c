@@ -1,0 +1,324 @@
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "wrap/classify.h"
+#include "wrap/response.h"
+#include "wrap/shim.h"
+
+void shim_call_release(struct shim_call *c)
+{
+	compile_record_release(&c->record);
+	strv_release(&c->argv);
+	strv_release(&c->env);
+	free(c->map);
+}
+
+static int begin(struct shim_call *c, struct error *err)
+{
+	struct compile_record *r = &c->record;
+	char cwd[PATH_MAX];
+
+	if (!getcwd(cwd, sizeof(cwd)))
+		return error_set(err, ERR_IO, "cannot tell the working folder");
+	r->cwd = xstrdup(cwd);
+	r->order = clock_mono_ns();
+	r->id = xasprintf("%016llx-%d", (unsigned long long)r->order, (int)getpid());
+	r->language = xstrdup("");
+	env_copy_current(&c->env);
+	/* whet switched caches in front of the shim off; one behind it is told the namespace. */
+	if (env_get(&c->env, ENV_CCACHE)) {
+		env_set(&c->env, ENV_CCACHE, NULL);
+		env_set(&c->env, "CCACHE_DISABLE", NULL);
+	}
+	return 0;
+}
+
+static bool observing(void)
+{
+	const char *v = getenv(ENV_OBSERVE);
+
+	return v && *v && strcmp(v, "0") != 0;
+}
+
+/* Rule 4: under cargo only what lies below the target's own folder is target code; otherwise what
+ * lies below the slot. */
+static bool is_target_output(const struct shim_node *n, const char *output)
+{
+	auto_free char *folder = NULL;
+
+	if (!n->target_dir || !n->target)
+		return path_is_below(output, n->slot);
+	folder = xasprintf("%s/%s", n->target_dir, n->target);
+	return path_is_below(output, folder);
+}
+
+static bool makes_code(enum call_kind k)
+{
+	return k == CALL_COMPILE || k == CALL_PCH || k == CALL_COMPILE_LINK;
+}
+
+static bool makes_image(enum call_kind k)
+{
+	return k == CALL_LINK || k == CALL_COMPILE_LINK;
+}
+
+static enum call_class class_of_cc(
+	const struct shim_call *c, const struct node_tool *t, const struct compile_record *r)
+{
+	const char *parent = getenv(ENV_PARENT_CLASS);
+	const char *place = r->output ? r->output : r->cwd;
+
+	if (r->kind == CALL_QUERY || r->kind == CALL_PREPROCESS)
+		return CLASS_NONE;
+	if (observing())
+		return CLASS_OBSERVE;
+	if (r->parent && (r->kind == CALL_LINK || r->kind == CALL_PARTIAL_LINK))
+		return parent && strcmp(parent, "target") == 0 ? CLASS_TARGET : CLASS_HOST;
+	if (!is_target_output(c->node, place))
+		return CLASS_HOST;
+	if (r->kind == CALL_ASSEMBLE)
+		return CLASS_NONE;
+	if (r->kind == CALL_PARTIAL_LINK)
+		return CLASS_TARGET;
+	return t->compiler >= 0 && t->family == FAMILY_CLANG ? CLASS_TARGET : CLASS_FOREIGN;
+}
+
+static void add_flag(struct compile_record *r, const char *flag)
+{
+	strv_add(&r->added, flag);
+}
+
+/* A flag that both lists hold (-fprofile-generate) is given once; pairs (-mllvm X) stay pairs
+ * because lists are only joined when one call does both. */
+static void add_flags(struct compile_record *r, const struct strv *flags)
+{
+	for (size_t i = 0; i < flags->n; i++) {
+		bool pair = strcmp(flags->v[i], "-mllvm") == 0 && i + 1 < flags->n;
+
+		if (strv_has(&r->added, flags->v[pair ? i + 1 : i])) {
+			i += pair;
+			continue;
+		}
+		add_flag(r, flags->v[i]);
+		if (pair)
+			add_flag(r, flags->v[++i]);
+	}
+}
+
+static void add_cc_flags(struct shim_call *c, const struct node_tool *t, const struct cc_call *a)
+{
+	struct compile_record *r = &c->record;
+	const struct node_compiler *flags;
+
+	if (r->class != CLASS_TARGET || r->parent || t->compiler < 0)
+		return;
+	flags = &c->node->compilers[t->compiler];
+	if (makes_code(r->kind))
+		add_flags(r, &flags->compile);
+	if (makes_image(r->kind))
+		add_flags(r, &flags->link);
+	if (c->node->mode == MODE_OPTIMISED && makes_code(r->kind)) {
+		c->capture = true;
+		if (a->werror)
+			add_flag(r, "-Wno-error=backend-plugin");
+	}
+}
+
+/* Rule 9: the linker's map tells which objects the link reached. The user's own map serves when
+ * there is one. */
+static void add_map(struct shim_call *c, const struct cc_call *a)
+{
+	struct compile_record *r = &c->record;
+	bool image = makes_image(r->kind) || r->kind == CALL_PARTIAL_LINK;
+
+	if (!image || (r->class != CLASS_TARGET && r->class != CLASS_FOREIGN))
+		return;
+	if (a->print_map && !a->map) {
+		r->map_error = xstrdup("the call sends its linker map to standard output");
+		return;
+	}
+	c->evidence = true;
+	if (a->map) {
+		c->map = path_join(r->cwd, a->map);
+		return;
+	}
+	c->own_map = true;
+	c->map = xasprintf("%s/%s.map", c->node->log, r->id);
+	strv_take(&r->added, xasprintf("-Wl,-Map=%s", c->map));
+}
+
+/* The arguments as given, without what would hide profile diagnostics, and with what the node adds.
+ * Additions go in front of a "--", behind which everything is a file. */
+static void build_argv(struct shim_call *c, const struct strv *given, enum compiler_family family)
+{
+	static const char cap[] = "--cap-lints=warn"; /* stands where "allow" stood */
+	const struct compiler quiet = {.family = family};
+	struct compile_record *r = &c->record;
+	auto_strv struct strv kept = STRV_INIT;
+	bool added = false;
+
+	if (c->capture)
+		toolchain_unsilence(&quiet, given, &kept, &r->removed);
+	else
+		strv_add_all(&kept, given);
+	c->hide_warnings = r->removed.n > 0;
+	for (size_t i = 0; i < kept.n; i++) {
+		if (!added && strcmp(kept.v[i], "--") == 0) {
+			strv_add_all(&c->argv, &r->added);
+			added = true;
+		}
+		strv_add(&c->argv, kept.v[i]);
+	}
+	if (!added)
+		strv_add_all(&c->argv, &r->added);
+	if (r->removed.n && strv_has(&kept, cap) && !strv_has(given, cap))
+		add_flag(r, cap);
+}
+
+/* A -w that stands inside a response file can only be dropped by giving the words themselves. */
+static bool hidden_in_file(const struct strv *given, const struct strv *words)
+{
+	size_t outside = 0, inside = 0;
+
+	for (size_t i = 0; i < given->n; i++)
+		outside += cc_hides_warnings(given->v[i]);
+	for (size_t i = 0; i < words->n; i++)
+		inside += cc_hides_warnings(words->v[i]);
+	return inside > outside;
+}
+
+int shim_plan_cc(struct shim_call *c, const char *name, int argc, char **argv, struct error *err)
+{
+	const struct node_tool *t = shim_node_tool(c->node, name);
+	struct compile_record *r = &c->record;
+	auto_strv struct strv words = STRV_INIT;
+	auto_free char *path = NULL;
+	struct cc_call a;
+
+	if (!t)
+		return error_set(err, ERR_ENVIRONMENT,
+			"'%s' was called, which the node file does not know", name);
+	if (begin(c, err) < 0)
+		return -1;
+	for (int i = 1; i < argc; i++)
+		strv_add(&r->argv, argv[i]);
+	response_expand(&r->argv, r->cwd, false, &words);
+	cc_classify(&words, t->cxx, &a);
+	r->kind = a.kind;
+	r->parent = xstrdup(getenv(ENV_PARENT));
+	r->tool = xstrdup(t->path);
+	free(r->language);
+	r->language = xstrdup(a.language);
+	strv_add_all(&r->inputs, &a.sources);
+	strv_add_all(&r->inputs, &a.assembly);
+	strv_add_all(&r->inputs, &a.objects);
+	r->output = cc_output(&a, r->cwd);
+	if (a.sources.n == 1)
+		r->source = xstrdup(a.sources.v[0]);
+	r->class = class_of_cc(c, t, r);
+	add_cc_flags(c, t, &a);
+	add_map(c, &a);
+	strv_add(&c->argv, t->path);
+	build_argv(
+		c, c->capture && hidden_in_file(&r->argv, &words) ? &words : &r->argv, t->family);
+	/* Rule 3: what stands behind the shim (a ccache masquerade) must not find it again. */
+	path = path_list_without(getenv("PATH") ? getenv("PATH") : "", c->node->folder);
+	env_set(&c->env, "PATH", path);
+	cc_call_release(&a);
+	return 0;
+}
+
+static enum call_class class_of_rustc(const struct shim_call *c, const struct rustc_call *a)
+{
+	bool proc_macro = a->crate_type && strcmp(a->crate_type, "proc-macro") == 0;
+
+	if (a->kind == CALL_QUERY)
+		return CLASS_NONE;
+	if (observing())
+		return CLASS_OBSERVE;
+	if (!a->target || !c->node->target || strcmp(a->target, c->node->target) != 0 || proc_macro)
+		return CLASS_HOST;
+	return a->code && !a->std ? CLASS_TARGET : CLASS_NONE;
+}
+
+static void add_rustc_flags(struct shim_call *c, const struct rustc_call *a)
+{
+	const struct node_compiler *flags = shim_node_compiler(c->node, FAMILY_RUSTC);
+	struct compile_record *r = &c->record;
+
+	if (r->class != CLASS_TARGET || !flags)
+		return;
+	add_flags(r, &flags->compile);
+	if (a->links)
+		add_flags(r, &flags->link);
+	if (a->links && c->node->mode == MODE_INSTRUMENTED && c->node->instrument_linker)
+		strv_take(&r->added, xasprintf("-Clinker=%s", c->node->instrument_linker));
+	c->capture = c->node->mode == MODE_OPTIMISED;
+}
+
+static void fill_rustc_record(struct compile_record *r, const struct rustc_call *a)
+{
+	r->kind = a->kind;
+	free(r->language);
+	r->language = xstrdup("rust");
+	r->crate_name = xstrdup(a->crate_name);
+	r->crate_type = xstrdup(a->crate_type);
+	r->metadata = xstrdup(a->metadata);
+	r->target_triple = xstrdup(a->target);
+	r->source = xstrdup(a->source);
+	if (a->source)
+		strv_add(&r->inputs, a->source);
+	r->output = a->kind == CALL_RUSTC ? rustc_output(a, r->cwd) : NULL;
+}
+
+/* cargo puts a workspace wrapper between this wrapper and rustc: then a second program follows. */
+static int first_argument(int argc, char **argv)
+{
+	size_t n;
+
+	if (argc < 3 || argv[2][0] == '-' || argv[2][0] == '@')
+		return 2;
+	n = strlen(argv[2]);
+	if (n > 3 && strcmp(argv[2] + n - 3, ".rs") == 0)
+		return 2;
+	return access(argv[2], X_OK) == 0 || compiler_family_of(argv[2]) == FAMILY_RUSTC ? 3 : 2;
+}
+
+int shim_plan_rustc(struct shim_call *c, int argc, char **argv, struct error *err)
+{
+	struct compile_record *r = &c->record;
+	auto_strv struct strv words = STRV_INIT;
+	const char *inner = getenv(ENV_RUSTC_WRAPPER);
+	struct rustc_call a;
+	int first;
+
+	if (argc < 2)
+		return error_set(err, ERR_USAGE, "%s: expected the path of rustc", SHIM_RUSTC);
+	if (begin(c, err) < 0)
+		return -1;
+	first = first_argument(argc, argv);
+	for (int i = first; i < argc; i++)
+		strv_add(&r->argv, argv[i]);
+	response_expand(&r->argv, r->cwd, true, &words);
+	rustc_classify(&words, &a);
+	r->tool = xstrdup(argv[first - 1]);
+	fill_rustc_record(r, &a);
+	r->class = class_of_rustc(c, &a);
+	add_rustc_flags(c, &a);
+	if (inner && *inner)
+		strv_add(&c->argv, inner);
+	for (int i = 1; i < first; i++)
+		strv_add(&c->argv, argv[i]);
+	build_argv(c, &r->argv, FAMILY_RUSTC);
+	if (a.kind == CALL_RUSTC) {
+		env_set(&c->env, ENV_PARENT, r->id);
+		env_set(&c->env, ENV_PARENT_CLASS, call_class_name(r->class));
+	}
+	rustc_call_release(&a);
+	return 0;
+}

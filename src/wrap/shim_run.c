@@ -1,0 +1,203 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "wrap/diag.h"
+#include "wrap/shim.h"
+
+/* More of one line is forwarded in pieces; a diagnostic is never that long. */
+#define LINE_MAX_BYTES ((size_t)16 << 20)
+
+static volatile sig_atomic_t child_pid;
+
+static void forward(int sig)
+{
+	if (child_pid > 0)
+		kill((pid_t)child_pid, sig);
+}
+
+static void forward_signals(void)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+	struct sigaction sa = {.sa_handler = forward, .sa_flags = SA_RESTART};
+	struct sigaction old;
+
+	sigemptyset(&sa.sa_mask);
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &sa, NULL);
+}
+
+/* Forwards what the filter leaves over. Standard error may be gone; the compiler must not care. */
+static void emit(const struct buf *out)
+{
+	if (out->n)
+		(void)file_write_all(STDERR_FILENO, out->p, out->n);
+}
+
+static size_t filter_lines(struct diag_filter *f, struct buf *in, struct buf *out)
+{
+	size_t done = 0;
+	char *end;
+
+	while (done < in->n && (end = memchr(in->p + done, '\n', in->n - done))) {
+		size_t n = (size_t)(end - (in->p + done)) + 1;
+
+		diag_filter_line(f, in->p + done, n, out);
+		done += n;
+	}
+	if (done == 0 && in->n >= LINE_MAX_BYTES) {
+		diag_filter_line(f, in->p, in->n, out);
+		done = in->n;
+	}
+	return done;
+}
+
+static void pump(struct shim_call *c, int fd)
+{
+	bool rust = c->record.kind == CALL_RUSTC;
+	struct diag_filter f = {.record = &c->record,
+		.profile = rust ? c->node->profile_rust : c->node->profile,
+		.rust = rust,
+		.hide_warnings = c->hide_warnings};
+	auto_buf struct buf in = BUF_INIT;
+	ssize_t n;
+
+	for (;;) {
+		auto_buf struct buf out = BUF_INIT;
+		char *room = buf_reserve(&in, 65536);
+		size_t done;
+
+		if (!room)
+			break;
+		n = read(fd, room, 65536);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		in.n += (size_t)n;
+		done = filter_lines(&f, &in, &out);
+		memmove(in.p, in.p + done, in.n - done);
+		in.n -= done;
+		emit(&out);
+	}
+	{
+		auto_buf struct buf out = BUF_INIT;
+
+		if (in.n)
+			diag_filter_line(&f, in.p, in.n, &out);
+		diag_filter_end(&f, &out);
+		emit(&out);
+	}
+}
+
+static int spawn(struct shim_call *c, int err_fd, pid_t *pid, struct error *err)
+{
+	posix_spawn_file_actions_t actions;
+	int e;
+
+	posix_spawn_file_actions_init(&actions);
+	if (err_fd >= 0)
+		posix_spawn_file_actions_adddup2(&actions, err_fd, STDERR_FILENO);
+	e = strchr(c->argv.v[0], '/')
+		    ? posix_spawn(pid, c->argv.v[0], &actions, NULL, c->argv.v, c->env.v)
+		    : posix_spawnp(pid, c->argv.v[0], &actions, NULL, c->argv.v, c->env.v);
+	posix_spawn_file_actions_destroy(&actions);
+	if (e)
+		return error_set(
+			err, ERR_ENVIRONMENT, "cannot start '%s': %s", c->argv.v[0], strerror(e));
+	return 0;
+}
+
+static uint64_t tv_ns(const struct timeval *tv)
+{
+	return (uint64_t)tv->tv_sec * NS_PER_S + (uint64_t)tv->tv_usec * 1000;
+}
+
+int shim_run(struct shim_call *c, int *ret, struct error *err)
+{
+	int fds[2] = {-1, -1};
+	struct rusage ru;
+	int status, r;
+	pid_t pid;
+
+	if (c->capture && pipe2(fds, O_CLOEXEC) < 0)
+		return error_set(err, ERR_IO, "cannot make a pipe: %s", strerror(errno));
+	forward_signals();
+	r = spawn(c, fds[1], &pid, err);
+	if (fds[1] >= 0)
+		close(fds[1]);
+	if (r < 0) {
+		if (fds[0] >= 0)
+			close(fds[0]);
+		return -1;
+	}
+	child_pid = pid;
+	if (fds[0] >= 0) {
+		pump(c, fds[0]);
+		close(fds[0]);
+	}
+	do
+		r = wait4(pid, &status, 0, &ru);
+	while (r < 0 && errno == EINTR);
+	child_pid = 0;
+	if (r < 0)
+		return error_set(
+			err, ERR_IO, "cannot wait for '%s': %s", c->argv.v[0], strerror(errno));
+	c->record.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	c->record.cpu_ns = tv_ns(&ru.ru_utime) + tv_ns(&ru.ru_stime);
+	*ret = status;
+	return 0;
+}
+
+/* Reading maps and hashing objects needs libraries that would slow each start of the shim down: a
+ * program of its own does it, for the few calls that link. */
+static int run_evidence(
+	struct shim_call *c, const char *partial, const char *final, struct error *err)
+{
+	char *argv[] = {c->node->evidence, (char *)partial, c->map, (char *) final, NULL};
+	int status;
+	pid_t pid;
+	int e = posix_spawn(&pid, argv[0], NULL, NULL, argv, c->env.v);
+
+	if (e)
+		return error_set(
+			err, ERR_ENVIRONMENT, "cannot start '%s': %s", argv[0], strerror(e));
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return error_set(err, ERR_IO, "cannot wait for '%s'", argv[0]);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		return error_set(err, ERR_CHILD,
+			"the objects of '%s' could not be recorded (see the message above)",
+			c->record.output ? c->record.output : "?");
+	return 0;
+}
+
+int shim_record(struct shim_call *c, struct error *err)
+{
+	auto_free char *final = xasprintf("%s/%s.json", c->node->log, c->record.id);
+	auto_free char *partial = xasprintf("%s/.%s.partial", c->node->log, c->record.id);
+	int r;
+
+	if (!c->evidence || c->record.status != 0) {
+		if (c->own_map)
+			unlink(c->map);
+		return compile_record_write(&c->record, final, err);
+	}
+	if (compile_record_write(&c->record, partial, err) < 0)
+		return -1;
+	r = run_evidence(c, partial, final, err);
+	unlink(partial);
+	if (c->own_map)
+		unlink(c->map);
+	return r;
+}
