@@ -34,7 +34,7 @@ static void read_stop(struct problems *ps, const struct key *k, const struct nod
 		const char *name;
 		int number;
 	} signals[] = {{"TERM", SIGTERM}, {"INT", SIGINT}, {"QUIT", SIGQUIT}, {"HUP", SIGHUP},
-		{"USR1", SIGUSR1}, {"USR2", SIGUSR2}};
+		{"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"WINCH", SIGWINCH}};
 	struct plan_service *s = target;
 	auto_free char *text = NULL;
 	const char *name;
@@ -51,10 +51,11 @@ static void read_stop(struct problems *ps, const struct key *k, const struct nod
 	if (!strcmp(name, "KILL"))
 		problem_add(ps, n,
 			"'stop: KILL' would lose the profile: a killed process writes none; "
-			"use TERM, INT, QUIT, HUP, USR1 or USR2");
+			"use TERM, INT, QUIT, HUP, USR1, USR2 or WINCH");
 	else
 		problem_add(ps, n,
-			"'stop' must be one of TERM, INT, QUIT, HUP, USR1, USR2, not '%s'", text);
+			"'stop' must be one of TERM, INT, QUIT, HUP, USR1, USR2, WINCH, not '%s'",
+			text);
 }
 
 static void set_ready(struct problems *ps, const struct node *n, struct plan_service *s,
@@ -201,7 +202,7 @@ static const struct key service[] = {
 	{"ready", KEY_PART, .read = read_ready,
 		.doc = "When it counts as started: `tcp` (default), `none`, or a mapping."},
 	{"stop", KEY_PART, .read = read_stop,
-		.doc = "Signal that stops it: TERM (default), INT, QUIT, HUP, USR1, USR2."},
+		.doc = "Signal that stops it: TERM (default), INT, QUIT, HUP, USR1, USR2, WINCH."},
 	{"stop-timeout", KEY_DURATION, SERVICE(stop_timeout_ns), TIMEOUT_MIN, TIMEOUT_MAX,
 		.doc = "How long it may take to stop; default 30s."},
 	{"env", KEY_ENV, SERVICE(env), .doc = "Environment on top of the present one."},

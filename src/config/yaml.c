@@ -38,14 +38,26 @@ static void fail_at(struct builder *b, const struct node *n, const char *text)
 	b->failed = true;
 }
 
+/* A value that is left out has no place in the file: its key's is given. */
+static void set_place(const struct builder *b, struct node *n, const struct fy_mark *m)
+{
+	const struct node *parent = b->depth ? b->stack[b->depth - 1] : NULL;
+
+	n->line = m ? m->line + 1 : 1;
+	n->column = m ? m->column + 1 : 1;
+	if ((!m || (!m->line && !m->column)) && parent && parent->n % 2) {
+		n->line = parent->items[parent->n - 1]->line;
+		n->column = parent->items[parent->n - 1]->column;
+	}
+}
+
 static struct node *new_node(struct builder *b, struct fy_event *e, enum node_kind kind)
 {
 	const struct fy_mark *m = fy_event_start_mark(e);
 	struct node *n = xcalloc(1, sizeof(*n));
 
 	n->kind = kind;
-	n->line = m ? m->line + 1 : 1;
-	n->column = m ? m->column + 1 : 1;
+	set_place(b, n, m);
 	n->size = 1;
 	array_reserve(b->yaml->all, b->yaml->n_all, b->yaml->cap_all);
 	b->yaml->all[b->yaml->n_all++] = n;
@@ -372,6 +384,6 @@ char *node_describe(const struct node *n)
 	if (node_is_null(n))
 		return xstrdup("nothing");
 	if (strlen(n->text) > 60)
-		return xasprintf("the text '%.57s...'", n->text);
-	return xasprintf("'%s'", n->text);
+		return xasprintf("a text of %zu bytes", strlen(n->text));
+	return xasprintf("%s'%s'", n->plain ? "" : "the quoted text ", n->text);
 }

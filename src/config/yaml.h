@@ -41,7 +41,7 @@ void yaml_release(struct yaml *y);
 const struct node *node_get(const struct node *m, const char *key);
 /* Plain and empty, "~" or "null". */
 bool node_is_null(const struct node *n);
-/* "a list", "a mapping", "nothing", "the text 'x'" for messages; caller frees. */
+/* "a list", "a mapping", "nothing", "'x'", "the quoted text 'x'" for messages; caller frees. */
 char *node_describe(const struct node *n);
 
 #define auto_yaml __attribute__((cleanup(yaml_release)))

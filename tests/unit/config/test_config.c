@@ -1,0 +1,322 @@
+/* Valid files: every field, every default, digests. */
+#include "tests.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "config/plan.h"
+
+const char *config_folder, *docs_folder;
+
+static void read_valid(const char *name, struct plan *p)
+{
+	auto_free char *path = xasprintf("%s/valid/%s", config_folder, name);
+	struct error err = ERROR_INIT;
+
+	if (plan_read(path, p, &err) < 0)
+		fail_msg("%s", err.msg);
+	assert_string_equal(p->file, path);
+	error_release(&err);
+}
+
+static int read_text(const char *text, struct plan *p, struct error *err)
+{
+	char path[] = "/tmp/whet-config-XXXXXX";
+	int fd = mkstemp(path), rc;
+
+	assert_true(fd >= 0);
+	assert_int_equal(file_write_all(fd, text, strlen(text)), 0);
+	close(fd);
+	rc = plan_read(path, p, err);
+	unlink(path);
+	return rc;
+}
+
+static void test_full_build(void **state)
+{
+	struct plan p;
+
+	read_valid("full.yaml", &p);
+	assert_string_equal(p.project, "edge");
+	assert_string_equal(p.version, "1.10");
+	assert_int_equal(p.build.tool, TOOL_MAKE);
+	assert_string_equal(p.build.target, "x86_64-unknown-linux-musl");
+	assert_int_equal(p.build.binary.n, 2);
+	assert_string_equal(p.build.binary.v[0], "objs/edge");
+	assert_string_equal(p.build.binary.v[1], "objs/edge-ctl");
+	assert_int_equal(p.build.env.n, 2);
+	assert_string_equal(p.build.env.v[0], "EDGE_GIT_SHA={commit}");
+	assert_string_equal(p.build.env.v[1], "EMPTY=");
+	assert_string_equal(p.build.args.v[1], "CC={cc}");
+	assert_string_equal(p.build.configure, "./configure --with-cc={cc}");
+	assert_null(p.build.run);
+	assert_string_equal(p.build.compiler, "clang-22");
+	assert_string_equal(p.build.cxx, "clang++-22");
+	assert_string_equal(p.build.dir, "src");
+	assert_int_equal(p.build.exclude.n, 2);
+	assert_int_equal(p.build.at.line, 5);
+	assert_int_equal(p.build.at.column, 3);
+	assert_string_equal(p.instrument_linker, "cc");
+	assert_int_equal(p.gates.min_functions, 2000);
+	assert_int_equal(p.gates.max_missing, 0);
+	assert_true(p.bench.enabled);
+	assert_int_equal(p.bench.scenarios.n, 1);
+	assert_string_equal(p.bench.scenarios.v[0], "script");
+	assert_int_equal(p.bench.launches, 12);
+	assert_int_equal(p.bench.slices, 4);
+	assert_int_equal(p.bench.slice_ns, 20000000);
+	assert_int_equal(p.bench.seed, 3);
+	assert_false(p.release.strip);
+	assert_string_equal(p.release.files.v[0], "README.md");
+	plan_release(&p);
+}
+
+static void test_full_services(void **state)
+{
+	const struct plan_service *s;
+	struct plan p;
+
+	read_valid("full.yaml", &p);
+	assert_int_equal(p.train.seed, 7);
+	assert_int_equal(p.train.n_services, 5);
+	s = &p.train.services[0];
+	assert_string_equal(s->name, "origin");
+	assert_string_equal(s->builtin, "origin");
+	assert_null(s->run);
+	assert_int_equal(s->ready, READY_TCP);
+	s = plan_subject(&p);
+	assert_ptr_equal(s, &p.train.services[1]);
+	assert_string_equal(s->name, "edge");
+	assert_int_equal(s->ready, READY_HTTP);
+	assert_string_equal(s->ready_arg, "/health");
+	assert_int_equal(s->ready_timeout_ns, 5000000000);
+	assert_int_equal(s->stop_signal, SIGQUIT);
+	assert_int_equal(s->stop_timeout_ns, 60000000000);
+	assert_string_equal(s->env.v[0], "A=1");
+	assert_string_equal(s->cwd, "{work}/sub");
+	assert_string_equal(s->setup, "mkdir sub; echo \"${HOME} {port.admin}\"");
+	assert_string_equal(s->ports.v[0], "admin");
+	assert_int_equal(s->at.line, 20);
+	assert_int_equal(s->at.column, 5);
+	assert_int_equal(p.train.services[2].ready, READY_LOG);
+	assert_string_equal(p.train.services[2].ready_arg, "started");
+	assert_int_equal(p.train.services[2].stop_signal, SIGINT);
+	assert_int_equal(p.train.services[3].ready, READY_COMMAND);
+	assert_int_equal(p.train.services[4].ready, READY_NONE);
+	plan_release(&p);
+}
+
+static void test_full_document_phase(void **state)
+{
+	const struct plan_phase *ph;
+	const struct plan_request *r;
+	struct plan p;
+
+	read_valid("full.yaml", &p);
+	assert_int_equal(p.train.n_phases, 3);
+	ph = plan_find_phase(&p, "document");
+	assert_non_null(ph);
+	assert_int_equal(ph->kind, PHASE_HTTP);
+	assert_true(ph->weight == 2.5);
+	assert_string_equal(ph->when, "command -v true");
+	assert_int_equal(ph->timeout_ns, 90000000000);
+	assert_int_equal(ph->http.connections, 64);
+	assert_int_equal(ph->http.requests, 200000);
+	assert_int_equal(ph->http.reuse, 1);
+	assert_null(ph->http.service);
+	assert_int_equal(ph->http.n_mix, 1);
+	r = &ph->http.mix[0];
+	assert_string_equal(r->method, "GET");
+	assert_string_equal(r->path, "/doc.html");
+	assert_int_equal(r->weight, 1);
+	assert_int_equal(r->expect.status, 200);
+	assert_int_equal(r->expect.bytes, 5120);
+	assert_int_equal(r->expect.n_headers, 2);
+	assert_string_equal(r->expect.headers[0].name, "ETag");
+	assert_null(r->expect.headers[0].value);
+	assert_string_equal(r->expect.headers[1].value, "text/html");
+	ph = plan_find_phase(&p, "script");
+	assert_int_equal(ph->kind, PHASE_RUN);
+	assert_int_equal(ph->repeat, 3);
+	assert_string_equal(ph->run, "./train.sh {url} {port.admin} {binary.edge-ctl}");
+	assert_null(plan_find_phase(&p, "nothing"));
+	plan_release(&p);
+}
+
+static void test_full_mix_phase(void **state)
+{
+	const struct plan_http *h;
+	struct plan p;
+
+	read_valid("full.yaml", &p);
+	h = &plan_find_phase(&p, "mix")->http;
+	assert_int_equal(
+		h->connections, 20); /* the default of 32 would be more than the requests */
+	assert_int_equal(h->reuse, 100);
+	assert_string_equal(h->service, "edge");
+	assert_string_equal(h->port, "admin");
+	assert_int_equal(h->n_mix, 6);
+	assert_int_equal(h->mix[0].weight, 5);
+	assert_int_equal(h->mix[0].expect.status, 200);
+	assert_int_equal(h->mix[0].expect.bytes, -1);
+	assert_string_equal(h->mix[1].headers[0].value, "\"x\"");
+	assert_string_equal(h->mix[1].headers[1].name, "Host");
+	assert_int_equal(h->mix[1].expect.status, 304);
+	assert_string_equal(h->mix[1].expect.body, "");
+	assert_string_equal(h->mix[2].method, "POST");
+	assert_int_equal(h->mix[2].body_bytes, 4000);
+	assert_int_equal(h->mix[2].expect.status, 200);
+	assert_string_equal(h->mix[2].expect.body_file, "{source}/x");
+	assert_string_equal(h->mix[3].method, "PUT");
+	assert_string_equal(h->mix[3].body_text, "text");
+	assert_int_equal(h->mix[3].expect.status, 404); /* the phase's */
+	assert_string_equal(h->mix[4].method, "DELETE");
+	assert_string_equal(h->mix[4].body_file, "{work}/f");
+	assert_string_equal(h->mix[5].method, "HEAD");
+	assert_int_equal(h->mix[5].at.line, 49);
+	assert_int_equal(h->mix[5].at.column, 11);
+	plan_release(&p);
+}
+
+static void test_defaults(void **state)
+{
+	struct plan p;
+
+	read_valid("small.yaml", &p);
+	assert_null(p.version);
+	assert_null(p.instrument_linker);
+	assert_int_equal(p.build.tool, TOOL_CARGO);
+	assert_string_equal(p.build.cargo, "cargo");
+	assert_string_equal(p.build.dir, ".");
+	assert_null(p.build.configure);
+	assert_null(p.build.compiler);
+#ifdef __x86_64__
+	assert_memory_equal(p.build.target, "x86_64-unknown-linux-", 21);
+#endif
+	assert_int_equal(p.train.seed, 1);
+	assert_null(plan_subject(&p));
+	assert_true(p.train.phases[0].weight == 1);
+	assert_int_equal(p.train.phases[0].repeat, 1);
+	assert_int_equal(p.train.phases[0].timeout_ns, 300000000000);
+	assert_int_equal(p.gates.min_functions, -1);
+	assert_int_equal(p.gates.max_missing, -1);
+	assert_true(p.bench.enabled);
+	assert_int_equal(p.bench.launches, 10);
+	assert_int_equal(p.bench.slices, 12);
+	assert_int_equal(p.bench.slice_ns, 50000000);
+	assert_int_equal(p.bench.scenarios.n, 1);
+	assert_string_equal(p.bench.scenarios.v[0], "run");
+	assert_true(p.release.strip);
+	plan_release(&p);
+}
+
+static void test_anchors_and_merge_keys(void **state)
+{
+	struct plan p;
+
+	read_valid("anchors.yaml", &p);
+	assert_int_equal(p.train.n_phases, 3);
+	assert_string_equal(p.train.phases[1].name, "two");
+	assert_int_equal(p.train.phases[1].timeout_ns, 60000000000);
+	assert_int_equal(p.train.phases[1].http.connections, 20);
+	assert_int_equal(p.train.phases[1].http.requests, 100);
+	assert_string_equal(p.train.phases[1].http.mix[0].path, "/one");
+	assert_string_equal(p.train.phases[2].name, "three");
+	assert_int_equal(p.train.phases[2].http.connections, 10);
+	assert_true(p.train.phases[2].weight == 2);
+	plan_release(&p);
+}
+
+#define HEAD "project: app\nbuild: {tool: make, binary: app}\n"
+#define TRAIN "train: {phases: [{name: a, run: x}]}\n"
+
+static void same_digests(const char *a, const char *b, bool all, bool training, bool build)
+{
+	struct plan p, q;
+
+	assert_int_equal(read_text(a, &p, NULL), 0);
+	assert_int_equal(read_text(b, &q, NULL), 0);
+	assert_int_equal(!strcmp(p.digest, q.digest), all);
+	assert_int_equal(!strcmp(p.training_digest, q.training_digest), training);
+	assert_int_equal(!strcmp(p.build_digest, q.build_digest), build);
+	assert_int_equal(strlen(p.digest), 64);
+	plan_release(&p);
+	plan_release(&q);
+}
+
+static void test_digests(void **state)
+{
+	same_digests(HEAD TRAIN,
+		"# a comment\ntrain:\n  phases:\n  - run: 'x'\n    name: a\nbuild:\n  binary: app\n"
+		"  tool: make\nproject: \"app\"\n",
+		true, true, true);
+	same_digests(HEAD TRAIN, HEAD "train: {phases: [{name: a, run: y}]}\n", false, false, true);
+	same_digests(HEAD TRAIN, HEAD TRAIN "bench: false\n", false, true, true);
+	same_digests(HEAD TRAIN, "project: app\nbuild: {tool: make, binary: b}\n" TRAIN, false,
+		true, false);
+	/* The order of services is the order of their starts. */
+	same_digests(HEAD
+		"train: {services: {a: {run: a}, b: {run: b}}, phases: [{name: a, run: x}]}\n",
+		HEAD "train: {services: {b: {run: b}, a: {run: a}}, phases: [{name: a, run: x}]}\n",
+		false, false, true);
+	/* A part does not flow into its neighbour. */
+	same_digests(HEAD "train: {phases: [{name: ab, run: c}]}\n",
+		HEAD "train: {phases: [{name: a, run: bc}]}\n", false, false, true);
+}
+
+static void test_bench_false(void **state)
+{
+	struct plan p;
+
+	assert_int_equal(read_text(HEAD TRAIN "bench: false\n", &p, NULL), 0);
+	assert_false(p.bench.enabled);
+	assert_int_equal(p.bench.scenarios.n, 0);
+	plan_release(&p);
+}
+
+static void test_root_and_missing_file(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct plan p;
+
+	assert_int_equal(read_text(HEAD TRAIN, &p, NULL), 0);
+	assert_string_equal(p.root, "/tmp");
+	plan_release(&p);
+	assert_int_equal(plan_read("/nonexistent/whet.yaml", &p, &err), -1);
+	assert_int_equal(err.code, ERR_CONFIG);
+	assert_non_null(strstr(err.msg, "/nonexistent/whet.yaml"));
+	error_release(&err);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_full_build),
+		cmocka_unit_test(test_full_services),
+		cmocka_unit_test(test_full_document_phase),
+		cmocka_unit_test(test_full_mix_phase),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_anchors_and_merge_keys),
+		cmocka_unit_test(test_digests),
+		cmocka_unit_test(test_bench_false),
+		cmocka_unit_test(test_root_and_missing_file),
+		cmocka_unit_test(test_rejects),
+		cmocka_unit_test(test_file_size_limit),
+		cmocka_unit_test(test_error_limit),
+		cmocka_unit_test(test_documentation_has_every_key),
+		cmocka_unit_test(test_split),
+		cmocka_unit_test(test_expand),
+		cmocka_unit_test(test_edit_distance),
+		cmocka_unit_test(test_durations_and_sizes),
+	};
+
+	if (argc != 3)
+		return 2;
+	config_folder = argv[1];
+	docs_folder = argv[2];
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
