@@ -1,0 +1,15 @@
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "http/http.h"
+
+extern const struct CMUnitTest body_tests[];
+extern const size_t n_body_tests;
