@@ -20,8 +20,17 @@ struct bench_options {
 	const char *self;   /* path of whet */
 	const struct events *events;
 	const char *node;
-	uint32_t launches;  /* 0: the plan's */
+	uint32_t launches; /* 0: the plan's */
 };
 
-int bench_run(const struct bench_options *o, struct samples *ret_samples,
-	struct comparisons *ret, struct error *err);
+/* The base's second copy, measured like every variant: what it shows is noise. Always the last arm,
+ * so its index in samples is n_variants. */
+#define BENCH_NULL_ARM "null"
+
+/* Starts the plan's services afresh for each launch and variant and measures every scenario. A
+ * wrong answer, a failing command or a service that ends stops it with an error (the launch's
+ * folder and logs stay); nothing is dropped. Pins the calling thread during the run. ret holds the
+ * scenarios of the first variant after the base, then of the next, the null arm last. Release both.
+ */
+int bench_run(const struct bench_options *o, struct samples *ret_samples, struct comparisons *ret,
+	struct error *err);

@@ -1,0 +1,240 @@
+#include "bench/bench.h"
+
+#include <sched.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/proc.h"
+#include "bench/internal.h"
+
+#define LAUNCHES_MAX 1000
+#define ARMS_MAX 26 /* one letter each */
+
+void bench_warn(struct bench *b, const char *fmt, ...)
+{
+	auto_buf struct buf text = BUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	if (strv_has(&b->warnings, buf_str(&text)))
+		return;
+	strv_add(&b->warnings, buf_str(&text));
+	events_warning(b->o->events, "%s", buf_str(&text));
+}
+
+/* 1: the phase's condition says no. */
+static int is_skipped(struct bench *b, const struct plan_phase *phase, struct error *err)
+{
+	auto_strv struct strv argv = STRV_INIT;
+	struct proc_options p = PROC_OPTIONS_INIT;
+	struct proc_exit end;
+
+	if (!phase->when)
+		return 0;
+	strv_add(&argv, "/bin/sh");
+	strv_add(&argv, "-c");
+	strv_add(&argv, phase->when);
+	p.argv = &argv;
+	p.cwd = b->o->plan->root;
+	if (proc_run(&p, phase->timeout_ns, &end, err) < 0)
+		return error_context(err, "scenario '%s', when", phase->name);
+	if (end.code == 0)
+		return 0;
+	bench_warn(b, "scenario '%s' was not measured: its condition '%s' does not hold",
+		phase->name, phase->when);
+	return 1;
+}
+
+static int add_scenario(struct bench *b, const struct plan_phase *phase, struct error *err)
+{
+	struct scenario *sc = &b->scenarios[b->n_scenarios];
+	int skipped = is_skipped(b, phase, err);
+
+	if (skipped)
+		return skipped < 0 ? -1 : 0;
+	sc->phase = phase;
+	sc->slices = b->o->plan->bench.slices;
+	sc->batch = phase->kind == PHASE_RUN &&
+		    (strstr(phase->run, "{binary}") || strstr(phase->run, "{binary."));
+	if (!sc->batch && !plan_subject(b->o->plan))
+		return error_set(err, ERR_CONFIG,
+			"scenario '%s' cannot be measured: no service is the subject, and the "
+			"phase does not "
+			"run {binary} itself",
+			phase->name);
+	b->n_scenarios++;
+	return 0;
+}
+
+static int choose_scenarios(struct bench *b, struct error *err)
+{
+	const struct plan *plan = b->o->plan;
+	const struct strv *names = &plan->bench.scenarios;
+	size_t n = names->n ? names->n : plan->train.n_phases;
+
+	b->scenarios = xcalloc(n + 1, sizeof(*b->scenarios));
+	for (size_t i = 0; i < n; i++) {
+		const struct plan_phase *phase =
+			names->n ? plan_find_phase(plan, names->v[i]) : &plan->train.phases[i];
+
+		if (!phase)
+			return error_set(
+				err, ERR_CONFIG, "bench: there is no phase '%s'", names->v[i]);
+		if (add_scenario(b, phase, err) < 0)
+			return -1;
+	}
+	if (!b->n_scenarios)
+		return error_set(err, ERR_CONFIG, "bench: there is no scenario to measure");
+	return 0;
+}
+
+static int make_arms(struct bench *b, struct error *err)
+{
+	const struct bench_options *o = b->o;
+
+	if (!o->n_variants || o->n_variants + 1 > ARMS_MAX)
+		return error_set(err, ERR_USAGE, "%zu variants to compare: 1 to %d are possible",
+			o->n_variants, ARMS_MAX - 1);
+	b->n_arms = o->n_variants + 1;
+	b->arms = xcalloc(b->n_arms, sizeof(*b->arms));
+	b->names = xcalloc(b->n_arms, sizeof(*b->names));
+	for (size_t i = 0; i < b->n_arms; i++) {
+		const struct bench_variant *v = &o->variants[i < o->n_variants ? i : 0];
+
+		if (!v->binaries->n)
+			return error_set(err, ERR_USAGE, "variant '%s' has no binary", v->name);
+		b->names[i] = i < o->n_variants ? v->name : BENCH_NULL_ARM;
+		b->arms[i].name = b->names[i];
+		b->arms[i].binaries = v->binaries;
+	}
+	return 0;
+}
+
+static int one_launch(struct bench *b, struct error *err)
+{
+	auto_free uint32_t *order = xcalloc(b->n_scenarios, sizeof(*order));
+
+	if (launch_start(b, err) < 0)
+		return -1;
+	for (uint32_t i = 0; i < b->n_scenarios; i++)
+		order[i] = i;
+	/* The first launch calibrates, in the plan's order: its figures must not depend on the
+	 * seed. */
+	if (b->launch)
+		rng_shuffle(&b->rng, order, b->n_scenarios);
+	for (size_t i = 0; i < b->n_scenarios; i++) {
+		if (scenario_measure(b, order[i], err) < 0)
+			return -1;
+		b->done++;
+		if (i == 0 && idle_check(b, err) < 0)
+			return -1;
+	}
+	return launch_stop(b, err);
+}
+
+static int all_launches(struct bench *b, struct error *err)
+{
+	b->begun = clock_mono_ns();
+	b->total = (uint64_t)b->launches * b->n_scenarios;
+	for (b->launch = 0; b->launch < b->launches; b->launch++)
+		if (one_launch(b, err) < 0) {
+			launch_abandon(b);
+			return -1;
+		}
+	return 0;
+}
+
+static int prepare(struct bench *b, struct error *err)
+{
+	const struct plan_bench *pb = &b->o->plan->bench;
+
+	b->launches = b->o->launches ? b->o->launches : pb->launches;
+	if (!b->launches || b->launches > LAUNCHES_MAX || !pb->slices || !pb->slice_ns)
+		return error_set(err, ERR_CONFIG,
+			"bench: %u launches of %u slices of %.0f ms: expected 1 to %d launches and "
+			"at "
+			"least one slice",
+			b->launches, pb->slices, (double)pb->slice_ns / NS_PER_MS, LAUNCHES_MAX);
+	rng_seed(&b->rng, pb->seed);
+	if (make_arms(b, err) < 0 || choose_scenarios(b, err) < 0 ||
+		cores_choose(&b->cores, err) < 0 || dir_create(b->o->folder, 0755, err) < 0)
+		return -1;
+	if (b->cores.alone)
+		bench_warn(b, "one processor only: the load driver shares it with what is "
+			      "measured, and its "
+			      "cache traffic is part of the figures");
+	else if (b->cores.siblings)
+		bench_warn(b,
+			"processors %d and %d are threads of one core: the load driver slows down "
+			"what "
+			"is measured",
+			b->cores.subject, b->cores.driver);
+	return 0;
+}
+
+static int compare(struct bench *b, struct comparisons *ret, struct error *err)
+{
+	auto_free const char **names = xcalloc(b->n_scenarios, sizeof(*names));
+	auto_strv struct strv lines = STRV_INIT;
+	struct stats_frame f = {
+		.scenarios = names,
+		.n_scenarios = b->n_scenarios,
+		.variants = b->names,
+		.n_variants = b->n_arms,
+		.null_variant = (uint32_t)b->n_arms - 1,
+		.seed = b->o->plan->bench.seed,
+	};
+	struct comparisons c = {0};
+
+	for (size_t i = 0; i < b->n_scenarios; i++)
+		names[i] = b->scenarios[i].phase->name;
+	if (stats_compare(&b->samples, &f, &c, err) < 0)
+		return -1;
+	strv_add_all(&lines, &b->warnings);
+	if (*c.warnings)
+		strv_add(&lines, c.warnings);
+	free(c.warnings);
+	c.warnings = strv_join(&lines, "\n");
+	*ret = c;
+	return 0;
+}
+
+static void bench_release(struct bench *b)
+{
+	free(b->arms);
+	free(b->names);
+	free(b->scenarios);
+	strv_release(&b->warnings);
+	samples_release(&b->samples);
+}
+
+int bench_run(const struct bench_options *o, struct samples *ret_samples, struct comparisons *ret,
+	struct error *err)
+{
+	struct bench b = {.o = o};
+	cpu_set_t before;
+	int r = prepare(&b, err);
+
+	CPU_ZERO(&before);
+	if (r == 0 && sched_getaffinity(0, sizeof(before), &before) == 0) {
+		r = cores_pin_self(b.cores.driver, err);
+		if (r == 0)
+			r = all_launches(&b, err);
+		(void)sched_setaffinity(0, sizeof(before), &before);
+	}
+	if (r == 0)
+		r = compare(&b, ret, err);
+	if (r == 0) {
+		*ret_samples = b.samples;
+		b.samples = (struct samples){0};
+	}
+	bench_release(&b);
+	return r;
+}

@@ -1,0 +1,293 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "bench/internal.h"
+
+#define PAD_MAX 4096
+
+/* A copy per launch, so that where the kernel puts the pages varies, too. Not synchronised: it
+ * lives as long as the launch. */
+static int copy_binary(const char *from, const char *to, struct error *err)
+{
+	auto_close int in = open(from, O_RDONLY | O_CLOEXEC), out = -1;
+	struct stat st;
+	ssize_t n = 1;
+	off_t at = 0;
+
+	if (in < 0 || fstat(in, &st) < 0)
+		return error_set(err, ERR_IO, "cannot read binary '%s': %s", from, strerror(errno));
+	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+	if (out < 0)
+		return error_set(err, ERR_IO, "cannot write '%s': %s", to, strerror(errno));
+	while (at < st.st_size && n > 0)
+		n = sendfile(out, in, &at, (size_t)(st.st_size - at));
+	if (at < st.st_size)
+		return error_set(err, ERR_IO, "cannot copy '%s' to '%s': %s", from, to,
+			n < 0 ? strerror(errno) : "the file became shorter");
+	return 0;
+}
+
+static int copy_binaries(const struct bench *b, struct arm *a, struct error *err)
+{
+	const struct strv *names = &b->o->plan->build.binary;
+	auto_free char *folder = path_join(a->folder, "bin");
+
+	if (dir_create(folder, 0755, err) < 0)
+		return -1;
+	for (size_t i = 0; i < a->binaries->n; i++) {
+		const char *name = path_basename(i < names->n ? names->v[i] : a->binaries->v[i]);
+		char *to = path_join(folder, name);
+		auto_free char *var = xasprintf("binary.%s", name);
+
+		strv_take(&a->copies, to);
+		if (copy_binary(a->binaries->v[i], to, err) < 0)
+			return -1;
+		env_set(&a->vars, var, to);
+		if (i == 0)
+			env_set(&a->vars, "binary", to);
+	}
+	return 0;
+}
+
+static void common_vars(const struct bench *b, struct strv *vars)
+{
+	const struct plan *plan = b->o->plan;
+	auto_free char *source = path_join(plan->root, plan->build.dir ? plan->build.dir : ".");
+	auto_free char *clean = path_clean(source);
+
+	env_set(vars, "source", clean);
+	env_set(vars, "root", plan->root);
+}
+
+/* The environment of a launch: its size moves the stack, so it varies from launch to launch, and
+ * is the same for all arms. */
+static void make_env(struct bench *b, size_t pad, struct strv *env)
+{
+	auto_free char *text = xmalloc(pad + 1);
+
+	memset(text, 'x', pad);
+	text[pad] = '\0';
+	env_copy_current(env);
+	env_set(env, "LLVM_PROFILE_FILE", NULL);
+	env_set(env, "WHET_PROFILE_DIR", NULL);
+	env_set(env, "WHET_BENCH_PAD", text);
+}
+
+static int start_one(struct bench *b, const struct plan_service *plan, const char *folder,
+	struct strv *vars, const struct strv *env, struct running *ret, struct error *err)
+{
+	auto_free char *work = path_join(folder, plan->name);
+	auto_free char *log = xasprintf("%s.log", work);
+	struct service_options so = {
+		.plan = plan,
+		.vars = vars,
+		.work = work,
+		.log = log,
+		.env = env,
+		.self = b->o->self,
+		.cpu = plan->subject ? b->cores.subject : b->cores.driver,
+	};
+
+	if (service_place(plan, work, vars, &so.port, err) < 0)
+		return -1;
+	if (service_start(&so, &ret->service, err) < 0)
+		return -1;
+	ret->plan = plan;
+	return 0;
+}
+
+/* {port}, {port.NAME}, {url} and {work} of a phase are the subject's. */
+static void subject_vars(struct arm *a, const struct plan_service *subject)
+{
+	static const char *const names[] = {"port", "url", "work"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		auto_free char *from = xasprintf("%s.%s", subject->name, names[i]);
+		auto_free char *value = xstrdup(env_get(&a->vars, from));
+
+		env_set(&a->vars, names[i], value);
+	}
+	for (size_t i = 0; i < subject->ports.n; i++) {
+		auto_free char *from = xasprintf("%s.port.%s", subject->name, subject->ports.v[i]);
+		auto_free char *to = xasprintf("port.%s", subject->ports.v[i]);
+		auto_free char *value = xstrdup(env_get(&a->vars, from));
+
+		env_set(&a->vars, to, value);
+	}
+}
+
+static int start_arm(struct bench *b, struct arm *a, struct error *err)
+{
+	const struct plan_train *t = &b->o->plan->train;
+
+	strv_add_all(&a->vars, &b->shared_vars);
+	if (dir_create(a->folder, 0755, err) < 0 || copy_binaries(b, a, err) < 0)
+		return -1;
+	a->services = xcalloc(t->n_services + 1, sizeof(*a->services));
+	for (size_t i = b->n_shared; i < t->n_services; i++) {
+		struct running *r = &a->services[a->n_services];
+
+		if (start_one(b, &t->services[i], a->folder, &a->vars, &a->env, r, err) < 0)
+			return error_context(err, "variant '%s'", a->name);
+		a->n_services++;
+		if (r->plan->subject)
+			a->subject = r->service;
+	}
+	if (a->subject)
+		subject_vars(a, plan_subject(b->o->plan));
+	else {
+		auto_free char *work = path_join(a->folder, "work");
+
+		if (dir_create(work, 0755, err) < 0)
+			return -1;
+		env_set(&a->vars, "work", work);
+	}
+	a->work = xstrdup(env_get(&a->vars, "work"));
+	return 0;
+}
+
+/* Services before the subject do not know of it and serve all arms of a launch; the subject and
+ * what comes after it belong to one arm. Without a subject all are shared. */
+static size_t count_shared(const struct plan_train *t)
+{
+	size_t n = 0;
+
+	while (n < t->n_services && !t->services[n].subject)
+		n++;
+	return n;
+}
+
+static char *launch_folder(const struct bench *b)
+{
+	return xasprintf("%s/launch%04u", b->o->folder, b->launch + 1);
+}
+
+static int start_shared(
+	struct bench *b, const char *folder, const struct strv *env, struct error *err)
+{
+	const struct plan_train *t = &b->o->plan->train;
+	auto_free char *shared = path_join(folder, "shared");
+	size_t n = count_shared(t);
+
+	common_vars(b, &b->shared_vars);
+	if (dir_create(shared, 0755, err) < 0)
+		return -1;
+	b->shared = xcalloc(n + 1, sizeof(*b->shared));
+	for (size_t i = 0; i < n; i++) {
+		if (start_one(b, &t->services[i], shared, &b->shared_vars, env, &b->shared[i],
+			    err) < 0)
+			return -1;
+		b->n_shared++;
+	}
+	return 0;
+}
+
+int launch_start(struct bench *b, struct error *err)
+{
+	auto_free char *folder = launch_folder(b);
+	auto_free uint32_t *order = xcalloc(b->n_arms, sizeof(*order));
+	auto_strv struct strv env = STRV_INIT;
+
+	make_env(b, (size_t)rng_below(&b->rng, PAD_MAX), &env);
+	if (start_shared(b, folder, &env, err) < 0)
+		return -1;
+	for (uint32_t i = 0; i < b->n_arms; i++)
+		order[i] = i;
+	rng_shuffle(&b->rng, order, b->n_arms);
+	for (size_t i = 0; i < b->n_arms; i++) {
+		struct arm *a = &b->arms[order[i]];
+
+		/* The letter follows the order of the launch: no variant keeps a name. */
+		a->folder = xasprintf("%s/%c", folder, (char)('a' + i));
+		strv_add_all(&a->env, &env);
+		if (start_arm(b, a, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Stops in reverse order; the first fault is kept, the rest is stopped all the same. */
+static int stop_all(struct running *v, size_t *n, const char *variant, struct error *err)
+{
+	int r = 0;
+
+	while (*n) {
+		struct running *one = &v[--*n];
+		struct error own = ERROR_INIT;
+		struct service_end end = {0};
+		int failed = service_stop(one->service, &end, &own);
+
+		if (!failed && end.died_early)
+			failed = error_set(&own, ERR_CHILD,
+				"service '%s'%s%s ended by itself during the measurement",
+				one->plan->name, variant ? " of variant " : "",
+				variant ? variant : "");
+		if (failed && !r)
+			r = error_move(err, &own);
+		error_release(&own);
+		service_free(one->service);
+	}
+	return r;
+}
+
+static void arm_reset(struct arm *a)
+{
+	struct arm kept = {.name = a->name, .binaries = a->binaries};
+
+	free(a->services);
+	free(a->folder);
+	free(a->work);
+	strv_release(&a->copies);
+	strv_release(&a->vars);
+	strv_release(&a->env);
+	*a = kept;
+}
+
+static void launch_reset(struct bench *b)
+{
+	for (size_t i = 0; i < b->n_arms; i++)
+		arm_reset(&b->arms[i]);
+	free(b->shared);
+	b->shared = NULL;
+	strv_release(&b->shared_vars);
+}
+
+int launch_stop(struct bench *b, struct error *err)
+{
+	auto_free char *folder = launch_folder(b);
+	int r = 0;
+
+	for (size_t i = 0; i < b->n_arms; i++) {
+		struct arm *a = &b->arms[i];
+
+		if (stop_all(a->services, &a->n_services, a->name, r ? NULL : err) < 0)
+			r = -1;
+	}
+	if (stop_all(b->shared, &b->n_shared, NULL, r ? NULL : err) < 0)
+		r = -1;
+	launch_reset(b);
+	if (r == 0)
+		r = tree_remove(folder, err);
+	return r;
+}
+
+void launch_abandon(struct bench *b)
+{
+	for (size_t i = 0; i < b->n_arms; i++) {
+		struct arm *a = &b->arms[i];
+
+		for (size_t k = 0; k < a->n_services; k++)
+			service_free(a->services[k].service);
+		a->n_services = 0;
+	}
+	for (size_t i = 0; i < b->n_shared; i++)
+		service_free(b->shared[i].service);
+	b->n_shared = 0;
+	launch_reset(b);
+}

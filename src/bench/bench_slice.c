@@ -1,0 +1,313 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/proc.h"
+#include "bench/internal.h"
+
+#define WARM_NS (200 * NS_PER_MS)
+#define SETTLE_NS NS_PER_MS /* for what a server does after its last answer, logging for example   \
+			     */
+#define IDLE_NS (100 * NS_PER_MS)
+#define IDLE_SHARE 0.01
+#define LOG_LINES 20
+
+/* What asks one arm during one scenario. */
+struct asker {
+	struct arm *arm;
+	struct load *load; /* of an http phase */
+	struct requests requests;
+	char *command; /* of a run phase */
+};
+
+static void pause_ns(uint64_t ns)
+{
+	struct timespec t = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
+
+	while (nanosleep(&t, &t) < 0 && errno == EINTR)
+		;
+}
+
+/* ---- One slice ------------------------------------------------------------------------------ */
+
+static int refused(const struct asker *a, const struct load_result *r, struct error *err)
+{
+	auto_free char *tail = service_log_tail(a->arm->subject, LOG_LINES);
+	const char *alive = service_alive(a->arm->subject) ? "" : " (the service has ended)";
+
+	if (r->timed_out)
+		return error_set(err, ERR_TIMEOUT,
+			"no answer in time%s; %s\nlast lines of the service's log:\n%s", alive,
+			r->sockets ? r->sockets : "", tail);
+	return error_set(err, ERR_CHILD, "%s%s\nlast lines of the service's log:\n%s",
+		r->problem ? r->problem : "requests are missing", alive, tail);
+}
+
+static int ask(const struct asker *a, uint64_t requests, struct sample *one, struct error *err)
+{
+	struct load_result r = {0};
+	int failed = 0;
+
+	if (load_slice(a->load, requests, &r, err) < 0)
+		return -1;
+	if (r.problem || r.timed_out || r.done != requests)
+		failed = refused(a, &r, err);
+	one->requests = r.done;
+	one->wall_ns = r.wall_ns;
+	one->driver_cpu_ns = r.cpu_ns;
+	load_result_release(&r);
+	return failed;
+}
+
+static int run(const struct bench *b, const struct scenario *sc, const struct asker *a,
+	struct sample *one, struct error *err)
+{
+	auto_strv struct strv argv = STRV_INIT;
+	auto_free char *path = path_join(a->arm->folder, "run.log");
+	auto_close int log = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	struct proc_options p = PROC_OPTIONS_INIT;
+	uint64_t start = clock_mono_ns();
+	struct proc_exit end;
+
+	strv_add(&argv, "/bin/sh");
+	strv_add(&argv, "-c");
+	strv_add(&argv, a->command);
+	p.argv = &argv;
+	p.env = &a->arm->env;
+	p.cwd = a->arm->work;
+	p.out_fd = p.err_fd = log;
+	p.cpu = sc->batch ? b->cores.subject : b->cores.driver;
+	if (proc_run(&p, sc->phase->timeout_ns, &end, err) < 0)
+		return -1;
+	if (end.code != 0) {
+		auto_free char *how = proc_exit_text(&end);
+		auto_free char *tail = service_file_tail(path, LOG_LINES);
+
+		return error_set(err, ERR_CHILD, "'%s' ended with %s; its last output:\n%s",
+			a->command, how, tail);
+	}
+	one->requests = 1;
+	one->wall_ns = clock_mono_ns() - start;
+	one->driver_cpu_ns = sc->batch ? 0 : end.cpu_ns;
+	one->cpu_ns = end.cpu_ns;
+	return 0;
+}
+
+/* Fills requests, CPU and wall time. requests: how many, 1 for a run. */
+static int slice(const struct bench *b, const struct scenario *sc, const struct asker *a,
+	uint64_t requests, struct sample *one, struct error *err)
+{
+	uint64_t before, after;
+
+	if (sc->batch)
+		return run(b, sc, a, one, err);
+	if (service_cpu_ns(a->arm->subject, &before, err) < 0)
+		return -1;
+	if ((sc->phase->kind == PHASE_HTTP ? ask(a, requests, one, err) : run(b, sc, a, one, err)) <
+		0)
+		return -1;
+	pause_ns(SETTLE_NS);
+	if (service_cpu_ns(a->arm->subject, &after, err) < 0)
+		return -1;
+	one->cpu_ns = after - before;
+	return 0;
+}
+
+static int slice_of(const struct bench *b, const struct scenario *sc, const struct asker *a,
+	uint64_t requests, struct sample *one, struct error *err)
+{
+	if (slice(b, sc, a, requests, one, err) < 0)
+		return error_context(err, "scenario '%s', variant '%s', launch %u", sc->phase->name,
+			a->arm->name, b->launch + 1);
+	return 0;
+}
+
+/* ---- Warm-up and calibration ---------------------------------------------------------------- */
+
+/* All arms do the same number of requests, so that each position of the request order meets the
+ * same slice in all of them. */
+static int warm(const struct bench *b, const struct scenario *sc, const struct asker *v,
+	uint64_t requests, uint64_t *base_wall, struct error *err)
+{
+	for (size_t i = 0; i < b->n_arms; i++) {
+		struct sample one = {0};
+
+		if (slice_of(b, sc, &v[i], requests, &one, err) < 0)
+			return -1;
+		if (i == 0)
+			*base_wall = one.wall_ns ? one.wall_ns : 1;
+	}
+	return 0;
+}
+
+/* How many requests take about one slice, by the base. */
+static int calibrate(
+	const struct bench *b, struct scenario *sc, const struct asker *v, struct error *err)
+{
+	uint64_t slice_ns = b->o->plan->bench.slice_ns;
+	uint64_t least = sc->phase->http.connections, n = least > 64 ? least : 64, wall;
+	double want;
+
+	for (;;) {
+		if (warm(b, sc, v, n, &wall, err) < 0)
+			return -1;
+		want = (double)n * (double)slice_ns / (double)wall;
+		if (wall >= slice_ns / 2)
+			break;
+		n = want > 8.0 * (double)n ? 8 * n : (uint64_t)want + 1;
+	}
+	sc->requests = want > (double)least ? (uint64_t)want : least;
+	return 0;
+}
+
+static int warm_http(
+	const struct bench *b, struct scenario *sc, const struct asker *v, struct error *err)
+{
+	uint64_t rounds = WARM_NS / b->o->plan->bench.slice_ns + 1, wall;
+
+	if (!sc->requests && calibrate(b, sc, v, err) < 0)
+		return -1;
+	for (uint64_t i = 0; i < rounds; i++)
+		if (warm(b, sc, v, sc->requests, &wall, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* A run is a slice however long it takes; a long one is repeated less often, in pairs. */
+static int warm_run(
+	const struct bench *b, struct scenario *sc, const struct asker *v, struct error *err)
+{
+	const struct plan_bench *pb = &b->o->plan->bench;
+	uint64_t wall, fit;
+
+	if (warm(b, sc, v, 1, &wall, err) < 0)
+		return -1;
+	if (sc->requests)
+		return 0;
+	sc->requests = 1;
+	fit = pb->slices * pb->slice_ns / wall;
+	sc->slices = fit < 2 ? 2 : fit < pb->slices ? (uint32_t)(fit + fit % 2) : pb->slices;
+	return 0;
+}
+
+/* ---- A scenario ----------------------------------------------------------------------------- */
+
+static int open_askers(
+	const struct bench *b, const struct scenario *sc, struct asker *v, struct error *err)
+{
+	for (size_t i = 0; i < b->n_arms; i++) {
+		v[i].arm = &b->arms[i];
+		if (sc->phase->kind == PHASE_RUN) {
+			if (plan_expand(sc->phase->run, &v[i].arm->vars, &v[i].command, err) < 0)
+				return error_context(err, "scenario '%s'", sc->phase->name);
+			continue;
+		}
+		if (requests_make(b, sc->phase, v[i].arm, &v[i].requests, err) < 0)
+			return -1;
+		if (load_open(&v[i].requests.plan, &v[i].load, err) < 0)
+			return error_context(err, "scenario '%s'", sc->phase->name);
+	}
+	return 0;
+}
+
+static void close_askers(const struct bench *b, struct asker *v)
+{
+	for (size_t i = 0; i < b->n_arms; i++) {
+		if (v[i].load)
+			load_close(v[i].load);
+		requests_release(&v[i].requests);
+		free(v[i].command);
+	}
+}
+
+static void tell(const struct bench *b, const struct scenario *sc, uint32_t round)
+{
+	uint64_t done = b->done * 100 + round * 100 / sc->slices, total = b->total * 100;
+	double spent = (double)(clock_mono_ns() - b->begun) / NS_PER_S;
+	auto_free char *text = NULL;
+
+	if (done)
+		text = xasprintf("launch %u of %u: %s, about %.0f s left", b->launch + 1,
+			b->launches, sc->phase->name,
+			ceil(spent / (double)done * (double)(total - done)));
+	else
+		text = xasprintf(
+			"launch %u of %u: %s", b->launch + 1, b->launches, sc->phase->name);
+	events_progress(b->o->events, b->o->node, text, done, total);
+}
+
+/* Rounds in a random order and then in the same one backwards: whoever came first comes last. */
+static int measure_rounds(
+	struct bench *b, uint32_t scenario, const struct asker *v, struct error *err)
+{
+	const struct scenario *sc = &b->scenarios[scenario];
+	auto_free uint32_t *order = xcalloc(b->n_arms, sizeof(*order));
+
+	for (uint32_t i = 0; i < b->n_arms; i++)
+		order[i] = i;
+	for (uint32_t round = 0; round < sc->slices; round++) {
+		tell(b, sc, round);
+		if (round % 2 == 0)
+			rng_shuffle(&b->rng, order, b->n_arms);
+		for (size_t i = 0; i < b->n_arms; i++) {
+			uint32_t arm = order[round % 2 ? b->n_arms - 1 - i : i];
+			struct sample one = {b->launch, scenario, arm, round, 0, 0, 0, 0};
+
+			if (slice_of(b, sc, &v[arm], sc->requests, &one, err) < 0)
+				return -1;
+			samples_add(&b->samples, &one);
+		}
+	}
+	return 0;
+}
+
+int scenario_measure(struct bench *b, uint32_t scenario, struct error *err)
+{
+	struct scenario *sc = &b->scenarios[scenario];
+	auto_free struct asker *v = xcalloc(b->n_arms, sizeof(*v));
+	int r;
+
+	tell(b, sc, 0);
+	r = open_askers(b, sc, v, err);
+	if (r == 0)
+		r = sc->phase->kind == PHASE_HTTP ? warm_http(b, sc, v, err)
+						  : warm_run(b, sc, v, err);
+	if (r == 0)
+		r = measure_rounds(b, scenario, v, err);
+	close_askers(b, v);
+	return r;
+}
+
+int idle_check(struct bench *b, struct error *err)
+{
+	auto_free uint64_t *before = xcalloc(b->n_arms, sizeof(*before));
+	uint64_t start = clock_mono_ns(), after;
+
+	for (size_t i = 0; i < b->n_arms; i++)
+		if (b->arms[i].subject && service_cpu_ns(b->arms[i].subject, &before[i], err) < 0)
+			return -1;
+	pause_ns(IDLE_NS);
+	for (size_t i = 0; i < b->n_arms; i++) {
+		struct arm *a = &b->arms[i];
+		double share;
+
+		if (!a->subject)
+			continue;
+		if (service_cpu_ns(a->subject, &after, err) < 0)
+			return -1;
+		share = (double)(after - before[i]) / (double)(clock_mono_ns() - start);
+		if (share > IDLE_SHARE)
+			bench_warn(b,
+				"variant '%s' uses more than %.0f %% of a processor while nobody "
+				"asks it; that is "
+				"part of its figures",
+				a->name, IDLE_SHARE * 100);
+	}
+	return 0;
+}

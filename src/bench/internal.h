@@ -1,0 +1,93 @@
+/* Shared by the files of this folder. */
+#pragma once
+
+#include "bench/bench.h"
+#include "load/load.h"
+#include "service/service.h"
+#include "stats/stats.h"
+
+/* The processors: the subjects share one, everything else has another. */
+struct cores {
+	int subject, driver;
+	bool alone;    /* there is only one, and both share it */
+	bool siblings; /* two threads of one core: there was no better pair */
+};
+int cores_choose(struct cores *ret, struct error *err);
+int cores_pin_self(int cpu, struct error *err);
+
+/* One service of one launch. */
+struct running {
+	struct service *service;
+	const struct plan_service *plan;
+};
+
+/* One variant in one launch: its copy of the binaries and its own services. */
+struct arm {
+	const char *name;            /* of the variant */
+	const struct strv *binaries; /* the originals */
+	struct strv copies;          /* the running ones */
+	char *folder;                /* LAUNCH/LETTER; as long as every other arm's */
+	char *work;                  /* {work} of its phases */
+	struct strv vars, env;
+	struct running *services;
+	size_t n_services;
+	struct service *subject; /* one of services, or NULL */
+};
+
+struct scenario {
+	const struct plan_phase *phase;
+	bool batch;        /* the command itself is measured, not the subject */
+	uint64_t requests; /* per slice; 0: not calibrated yet */
+	uint32_t slices;
+};
+
+struct bench {
+	const struct bench_options *o;
+	const char **names; /* of the variants, the null arm last */
+	struct arm *arms;
+	size_t n_arms;
+	struct scenario *scenarios;
+	size_t n_scenarios;
+	struct running *shared; /* services before the subject, alive for one launch */
+	size_t n_shared;
+	struct strv shared_vars;
+	struct cores cores;
+	struct rng rng;
+	uint32_t launches, launch;
+	uint64_t begun, done, total; /* scenarios measured, of all launches */
+	struct strv warnings;
+	struct samples samples;
+};
+
+/* A warning, told at once and kept for the result; the same text only once. */
+void bench_warn(struct bench *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- bench_launch.c ---- */
+
+/* Starts everything of a launch: shared services, then the arms in random order. */
+int launch_start(struct bench *b, struct error *err);
+/* Stops it and removes its folder. A service that had died is an error. */
+int launch_stop(struct bench *b, struct error *err);
+/* The same after an error: nothing is reported, logs stay. */
+void launch_abandon(struct bench *b);
+
+/* ---- bench_requests.c ---- */
+
+/* The requests of a phase as the driver takes them. */
+struct requests {
+	struct load_plan plan;
+	struct load_request *mix;
+	struct load_header *headers; /* of all requests, wanted and expected */
+	char **bodies;               /* owned texts */
+	size_t n_bodies;
+};
+int requests_make(const struct bench *b, const struct plan_phase *phase, const struct arm *arm,
+	struct requests *ret, struct error *err);
+void requests_release(struct requests *r);
+
+/* ---- bench_slice.c ---- */
+
+/* Warms up, calibrates on the first launch, and measures all slices of one scenario. */
+int scenario_measure(struct bench *b, uint32_t scenario, struct error *err);
+/* CPU that the services use while nobody asks them. */
+int idle_check(struct bench *b, struct error *err);

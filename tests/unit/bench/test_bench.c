@@ -1,0 +1,282 @@
+#include <fcntl.h>
+#include <math.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "bench/bench.h"
+
+static const char *servers[3]; /* plain, slower, wrong */
+static char folder[] = "/tmp/whet-bench-XXXXXX";
+
+static const char yaml[] = "project: demo\n"
+			   "build: {tool: command, run: \"true\", binary: server}\n"
+			   "train:\n"
+			   "  services:\n"
+			   "    server:\n"
+			   "      run: \"{binary} {port}\"\n"
+			   "      ready: tcp\n"
+			   "      subject: true\n"
+			   "  phases:\n"
+			   "    - name: hello\n"
+			   "      http: {protocol: h1, connections: 4, requests: 1000, get: /}\n"
+			   "      expect: {status: 200, body: hello}\n"
+			   "    - {name: batch, run: \"{binary} work 400\"}\n"
+			   "    - {name: fails, run: \"{binary} a b c\"}\n"
+			   "    - {name: never, when: \"false\", run: \"{binary} work 1\"}\n"
+			   "bench: {launches: 6, slices: 4, slice: 20 ms}\n";
+
+static void read_plan(struct plan *plan)
+{
+	auto_free char *path = path_join(folder, "whet.yaml");
+	struct error err = ERROR_INIT;
+
+	if (file_write_atomic(path, yaml, strlen(yaml), 0644, &err) < 0 ||
+		plan_read(path, plan, &err) < 0)
+		fail_msg("%s", err.msg);
+	/* The wanted values, whatever the file's keys for them are. */
+	plan->bench.launches = 6;
+	plan->bench.slices = 4;
+	plan->bench.slice_ns = 20 * NS_PER_MS;
+}
+
+struct seen {
+	struct buf text;
+	uint64_t last, total, steps;
+};
+
+static void on_event(void *ctx, const struct event *e)
+{
+	struct seen *seen = ctx;
+
+	if (e->kind == EVENT_PROGRESS) {
+		assert_true(e->done >= seen->last && e->done <= e->total);
+		seen->last = e->done;
+		seen->total = e->total;
+		seen->steps++;
+	}
+	buf_addf(&seen->text, "%s\n", e->text ? e->text : "");
+}
+
+struct outcome {
+	struct samples samples;
+	struct comparisons comparisons;
+	struct error err;
+	struct seen seen;
+	int r;
+};
+
+/* Compares the first servers in the scenarios named (NULL ends). */
+static void measure(struct outcome *ret, const char *a, const char *b, const char *const *scenarios)
+{
+	struct strv one = STRV_INIT, two = STRV_INIT;
+	struct bench_variant variants[2] = {{"plain", &one}, {"other", &two}};
+	auto_free char *work = path_join(folder, "bench");
+	struct plan plan = {0};
+	struct events ev = {on_event, &ret->seen};
+	struct bench_options o = {.plan = &plan, .variants = variants, .n_variants = b ? 2 : 1};
+
+	read_plan(&plan);
+	strv_release(&plan.bench.scenarios);
+	for (; *scenarios; scenarios++)
+		strv_add(&plan.bench.scenarios, *scenarios);
+	strv_add(&one, a);
+	strv_add(&two, b ? b : "");
+	o.folder = work;
+	o.self = "/bin/false";
+	o.events = &ev;
+	o.node = "bench";
+	assert_int_equal(tree_remove(work, NULL), 0);
+	ret->r = bench_run(&o, &ret->samples, &ret->comparisons, &ret->err);
+	if (ret->r == 0 && ret->err.msg)
+		fail_msg("no error, but '%s'", ret->err.msg);
+	strv_release(&one);
+	strv_release(&two);
+	plan_release(&plan);
+}
+
+static void outcome_release(struct outcome *o)
+{
+	samples_release(&o->samples);
+	comparisons_release(&o->comparisons);
+	error_release(&o->err);
+	buf_release(&o->seen.text);
+}
+
+static void succeed(const struct outcome *o)
+{
+	if (o->r < 0)
+		fail_msg("%s", o->err.msg);
+}
+
+/* Every launch, scenario and variant has all its slices, and the same number of requests. */
+static void check_samples(const struct outcome *o, size_t scenarios, size_t variants)
+{
+	assert_int_equal(o->samples.n, 6 * scenarios * variants * 4);
+	for (size_t i = 0; i < o->samples.n; i++) {
+		const struct sample *s = &o->samples.v[i];
+
+		assert_true(s->launch < 6 && s->scenario < scenarios && s->variant < variants);
+		assert_true(s->slice < 4 && s->cpu_ns > 0 && s->wall_ns > 0);
+		assert_int_equal(s->requests, o->samples.v[0].requests);
+	}
+}
+
+static void test_planted_difference(void **state)
+{
+	static const char *const scenarios[] = {"hello", NULL};
+	struct outcome o = {0};
+	const struct comparison *c;
+	cpu_set_t before, after;
+
+	sched_getaffinity(0, sizeof(before), &before);
+	measure(&o, servers[0], servers[1], scenarios);
+	sched_getaffinity(0, sizeof(after), &after);
+	assert_true(CPU_EQUAL(&before, &after));
+	succeed(&o);
+	check_samples(&o, 1, 3);
+	assert_int_equal(o.comparisons.n, 2);
+	c = o.comparisons.v;
+	print_message("other %.3f [%.3f, %.3f] of %.0f ns; null %.3f [%.3f, %.3f]\n", c[0].ratio,
+		c[0].low, c[0].high, c[0].base_ns, c[1].ratio, c[1].low, c[1].high);
+	assert_string_equal(c[0].scenario, "hello");
+	assert_string_equal(c[0].variant, "other");
+	assert_string_equal(c[1].variant, BENCH_NULL_ARM);
+	assert_int_equal(c[0].shown, SHOWN_MORE);
+	assert_true(c[0].ratio > 1.05 && c[0].ratio < 1.4);
+	assert_true(c[1].ratio > 0.9 && c[1].ratio < 1.1);
+	assert_int_equal(c[0].launches, 6);
+	assert_int_equal(c[0].slices, 24);
+	assert_true(o.seen.steps >= 24 && o.seen.total == 600);
+	assert_non_null(strstr(buf_str(&o.seen.text), "launch 6 of 6: hello, about"));
+	outcome_release(&o);
+}
+
+/* The launches' folders are gone, and no service is left. */
+static void test_nothing_stays(void **state)
+{
+	auto_free char *work = path_join(folder, "bench/launch0001");
+
+	assert_false(path_exists(work));
+}
+
+static void test_one_binary_against_itself(void **state)
+{
+	static const char *const scenarios[] = {"hello", NULL};
+	struct outcome o = {0};
+
+	measure(&o, servers[0], NULL, scenarios);
+	succeed(&o);
+	assert_int_equal(o.comparisons.n, 1);
+	assert_string_equal(o.comparisons.v[0].variant, BENCH_NULL_ARM);
+	assert_string_equal(o.comparisons.v[0].base, "plain");
+	outcome_release(&o);
+}
+
+static void test_batch(void **state)
+{
+	static const char *const scenarios[] = {"batch", "never", NULL};
+	struct outcome o = {0};
+
+	measure(&o, servers[0], servers[1], scenarios);
+	succeed(&o);
+	assert_int_equal(o.samples.v[0].requests, 1);
+	assert_int_equal(o.comparisons.n, 2); /* "never" was not measured, and that is said */
+	assert_non_null(strstr(o.comparisons.warnings, "scenario 'never' was not measured"));
+	print_message("batch %.3f [%.3f, %.3f] of %.0f us\n", o.comparisons.v[0].ratio,
+		o.comparisons.v[0].low, o.comparisons.v[0].high, o.comparisons.v[0].base_ns / 1000);
+	assert_int_equal(o.comparisons.v[0].shown, SHOWN_MORE);
+	assert_true(o.comparisons.v[0].ratio > 1.1 && o.comparisons.v[0].ratio < 1.5);
+	outcome_release(&o);
+}
+
+static void test_wrong_answer_stops(void **state)
+{
+	static const char *const scenarios[] = {"hello", NULL};
+	struct outcome o = {0};
+
+	measure(&o, servers[0], servers[2], scenarios);
+	assert_int_equal(o.r, -1);
+	assert_int_equal(o.err.code, ERR_CHILD);
+	assert_non_null(strstr(o.err.msg, "scenario 'hello', variant 'other', launch "));
+	assert_null(o.samples.v);
+	outcome_release(&o);
+}
+
+static void test_failing_command_stops(void **state)
+{
+	static const char *const scenarios[] = {"fails", NULL};
+	struct outcome o = {0};
+
+	measure(&o, servers[0], servers[1], scenarios);
+	assert_int_equal(o.r, -1);
+	assert_int_equal(o.err.code, ERR_CHILD);
+	assert_non_null(strstr(o.err.msg, "scenario 'fails', variant 'plain', launch 1"));
+	assert_non_null(strstr(o.err.msg, "ended with exit code 2"));
+	outcome_release(&o);
+}
+
+static void test_unknown_scenario(void **state)
+{
+	static const char *const scenarios[] = {"hullo", NULL};
+	struct outcome o = {0};
+
+	measure(&o, servers[0], servers[1], scenarios);
+	assert_int_equal(o.r, -1);
+	assert_int_equal(o.err.code, ERR_CONFIG);
+	outcome_release(&o);
+}
+
+static void test_missing_binary(void **state)
+{
+	static const char *const scenarios[] = {"hello", NULL};
+	struct outcome o = {0};
+
+	measure(&o, servers[0], "/nonexistent/server", scenarios);
+	assert_int_equal(o.r, -1);
+	assert_int_equal(o.err.code, ERR_IO);
+	assert_non_null(strstr(o.err.msg, "/nonexistent/server"));
+	outcome_release(&o);
+}
+
+static int begin(void **state)
+{
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	return tree_remove(folder, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_planted_difference),
+		cmocka_unit_test(test_nothing_stays),
+		cmocka_unit_test(test_one_binary_against_itself),
+		cmocka_unit_test(test_batch),
+		cmocka_unit_test(test_wrong_answer_stops),
+		cmocka_unit_test(test_failing_command_stops),
+		cmocka_unit_test(test_unknown_scenario),
+		cmocka_unit_test(test_missing_binary),
+	};
+
+	if (argc != 4)
+		return 2;
+	for (int i = 0; i < 3; i++)
+		servers[i] = argv[i + 1];
+	return cmocka_run_group_tests(tests, begin, end);
+}
