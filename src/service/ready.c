@@ -223,9 +223,12 @@ int service_await_ready(struct service *s, const struct service_options *o, cons
 	uint64_t pause = NS_PER_MS;
 	int r = 0;
 
-	if (o->plan->ready_arg && plan_expand(o->plan->ready_arg, o->vars, &arg, err) < 0)
-		return error_context(err, "service '%s', ready", o->plan->name);
-	w.arg = arg ? arg : o->plan->ready == READY_HTTP ? "/" : "";
+	w.arg = o->plan->ready_arg ? o->plan->ready_arg : "/";
+	if (o->plan->ready == READY_COMMAND) {
+		if (plan_expand(w.arg, o->vars, &arg, err) < 0)
+			return error_context(err, "service '%s', ready", o->plan->name);
+		w.arg = arg;
+	}
 	w.end = s->started + s->ready_timeout_ns;
 	w.log_at = s->log_from;
 	for (;;) {

@@ -12,25 +12,32 @@
 struct train_options {
 	const struct plan *plan;
 	const struct strv *binaries; /* absolute paths, in the order of plan.build.binary */
-	const char *folder;   /* fresh folder that gets work/, logs/ and profiles/ */
-	const char *profiles; /* folder for raw profiles: LAUNCH/PID.profraw; NULL: replay, none expected */
+	const char *folder;          /* fresh folder that gets work/, logs/ and profiles/ */
+	const char *profiles; /* folder for raw profiles: LAUNCH/PID.profraw; NULL: replay, none
+				 expected */
 	const char *self;     /* path of whet, for builtin services */
 	const struct events *events;
-	const char *node;     /* name for progress events */
+	const char *node; /* name for progress events */
 	/* SHA-256 of the __llvm_prf_names sections of the instrumented images: a raw profile with
 	 * another one is foreign. Empty in a replay. */
 	const struct strv *names_sha256;
 	const char *only_phase; /* NULL: all */
 };
 
-/* Runs the training of the plan. Returns 0 when it ran to an end that can be judged, also when phases failed (the
- * facts say so); -1 when nothing can be said (ERR_ENVIRONMENT, ERR_INTERRUPTED, …). */
+/* Runs the training of the plan. Paths in the facts (raw_file.path, process_evidence.file) are
+ * relative to the profiles folder: LAUNCH/PID.profraw. A launch is one start of a service ("edge"),
+ * or one run of a phase's command ("sum-up", "sum-up#2"); it has a folder of its own only when it
+ * runs {binary} or is the subject. Returns 0 when it ran to an end that can be judged, also when
+ * phases failed (the facts say so); -1 when nothing can be said (ERR_ENVIRONMENT, ERR_INTERRUPTED,
+ * …). */
 int train_run(const struct train_options *o, struct training_facts *ret, struct error *err);
 
-/* Starts the instrumented binary's services (or, for a batch program, the first run phase) once and stops them:
- * proof that a start and stop leave a valid profile. */
+/* Leaves nothing in the profiles folder; folder gets work/, logs/ and, on failure, proof-profiles/.
+ * Starts the instrumented binary's services (or, for a batch program, the first run phase) once and
+ * stops them: proof that a start and stop leave a valid profile. */
 int train_prove(const struct train_options *o, struct error *err);
 
-/* Reads the evidence in a launch's profile folder: the hook's list of processes and the files. */
+/* Reads the evidence in a launch's profile folder: the hook's list of processes and the files. Adds
+ * to facts, sorted by launch and pid; what the list lacks is said in facts->failure. */
 int train_collect(const char *profiles, const char *launch, const struct strv *names_sha256,
 	struct training_facts *facts, struct error *err);

@@ -178,7 +178,7 @@ static int orphans(int n, long ms)
 		wait(NULL);
 	}
 	nap_ms(n * ms + 200);
-	puts("all gone");
+	printf("all gone %lld\n", usage_ns(RUSAGE_SELF) + usage_ns(RUSAGE_CHILDREN));
 	fflush(stdout);
 	until_stopped();
 	return 0;

@@ -1,0 +1,287 @@
+/* The evidence that a launch left: which processes ran the instrumented image, by the fork hook's
+ * list, and what each of them wrote. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "profile/profile.h"
+#include "train/internal.h"
+
+#define LIST_MAX ((size_t)64 << 20)
+
+struct entry {
+	struct process_evidence e;
+	bool replaced; /* the pid went to another image later: the file is the later one's */
+	bool by_exec;  /* known from its exec alone: a vfork child, no image of its own */
+};
+
+struct collecting {
+	const char *folder, *launch;
+	const struct strv *names;
+	struct training_facts *facts;
+	struct entry *v;
+	size_t n, cap, started;
+};
+
+static struct entry *entry_of(struct collecting *c, pid_t pid)
+{
+	for (size_t i = c->n; i-- > 0;)
+		if (c->v[i].e.pid == pid && !c->v[i].replaced)
+			return &c->v[i];
+	return NULL;
+}
+
+static struct entry *entry_new(
+	struct collecting *c, pid_t pid, pid_t parent, enum process_origin origin)
+{
+	array_reserve(c->v, c->n, c->cap);
+	c->v[c->n] = (struct entry){.e = {.pid = pid,
+					    .parent = parent,
+					    .launch = xstrdup(c->launch),
+					    .origin = origin,
+					    .state = RAW_MISSING}};
+	return &c->v[c->n++];
+}
+
+/* An image starts in pid: after an announced exec it is the same process; otherwise the pid was
+ * given again, or the image was replaced unannounced, and what the earlier one counted is lost. */
+static void note_image(struct collecting *c, pid_t pid, pid_t parent, enum process_origin origin)
+{
+	struct entry *old = entry_of(c, pid);
+
+	if (old && old->e.exec && origin == PROCESS_STARTED) {
+		old->e.exec = false;
+		old->by_exec = false;
+		old->e.origin = PROCESS_STARTED;
+		old->e.parent = parent;
+		return;
+	}
+	if (old)
+		old->replaced = true;
+	entry_new(c, pid, parent, origin);
+}
+
+static void note_exec(struct collecting *c, pid_t pid, bool done)
+{
+	struct entry *old = entry_of(c, pid);
+
+	if (!old && done) {
+		old = entry_new(c, pid, 0, PROCESS_FORKED);
+		old->by_exec = true;
+	}
+	if (old && (done || !old->by_exec))
+		old->e.exec = done;
+}
+
+static bool read_line(struct collecting *c, const char *line)
+{
+	char word[16] = "";
+	int pid = 0, parent = 0, n = sscanf(line, "%15s %d %d", word, &pid, &parent);
+
+	if (n < 2 || pid <= 0)
+		return false;
+	if (!strcmp(word, "start") && n == 3) {
+		c->started++;
+		note_image(c, pid, parent, PROCESS_STARTED);
+	} else if (!strcmp(word, "fork") && n == 3) {
+		note_image(c, pid, parent, PROCESS_FORKED);
+	} else if (!strcmp(word, "exec") && n == 2) {
+		note_exec(c, pid, true);
+	} else if (!strcmp(word, "noexec") && n == 2) {
+		note_exec(c, pid, false);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void add_failure(struct training_facts *facts, char *text)
+{
+	char *old = facts->failure;
+
+	facts->failure = old ? xasprintf("%s\n%s", old, text) : xstrdup(text);
+	free(old);
+	free(text);
+}
+
+static int read_list(struct collecting *c, struct error *err)
+{
+	auto_free char *path = path_join(c->folder, LAUNCH_PROCESSES);
+	auto_buf struct buf text = BUF_INIT;
+	char *save = NULL;
+	size_t line = 0;
+
+	if (!path_exists(path))
+		return 0;
+	if (file_read(path, LIST_MAX, &text, err) < 0)
+		return -1;
+	if (!text.n)
+		return 0;
+	for (char *l = strtok_r(text.p, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
+		line++;
+		if (!read_line(c, l))
+			add_failure(c->facts,
+				xasprintf(
+					"launch '%s': line %zu of its list of processes, '%.40s', "
+					"says nothing known",
+					c->launch, line, l));
+	}
+	return 0;
+}
+
+/* PID of "PID.profraw", else 0. */
+static pid_t pid_of_name(const char *name)
+{
+	long pid = 0;
+	size_t i = 0;
+
+	for (; name[i] >= '0' && name[i] <= '9' && i < 9; i++)
+		pid = pid * 10 + (name[i] - '0');
+	return i && name[0] != '0' && strcmp(name + i, ".profraw") == 0 ? (pid_t)pid : 0;
+}
+
+static bool is_ours(const struct profile_images *images, const struct strv *names)
+{
+	if (!names || !names->n)
+		return true;
+	for (size_t i = 0; i < images->n; i++)
+		if (strv_has(names, images->v[i].names_sha256))
+			return true;
+	return false;
+}
+
+static void judge_content(const char *path, const struct strv *names, struct raw_file *r)
+{
+	struct profile_images images = {0};
+	struct error err = ERROR_INIT;
+
+	if (profile_check_raw(path, &images, &err) < 0) {
+		r->state = RAW_INVALID;
+		r->problem = xstrdup(err.msg);
+		error_release(&err);
+		return;
+	}
+	for (size_t i = 0; i < images.n; i++) {
+		r->functions += images.v[i].records;
+		r->executed += images.v[i].executed;
+	}
+	r->state = RAW_VALID;
+	if (!is_ours(&images, names)) {
+		r->state = RAW_FOREIGN;
+		r->problem = xasprintf("written by another program: its function names (sha256 "
+				       "%.12s) are those of no instrumented binary",
+			images.n ? images.v[0].names_sha256 : "none");
+	}
+	profile_images_release(&images);
+}
+
+static void judge_file(struct collecting *c, const char *name)
+{
+	auto_free char *path = path_join(c->folder, name);
+	struct raw_file r = {
+		.path = xasprintf("%s/%s", c->launch, name), .launch = xstrdup(c->launch)};
+	pid_t pid = pid_of_name(name);
+	struct entry *e = pid ? entry_of(c, pid) : NULL;
+	struct stat st;
+
+	if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode)) {
+		r.state = RAW_INVALID;
+		r.problem = xstrdup("not a regular file");
+	} else if (!st.st_size) {
+		r.state = RAW_EMPTY;
+	} else {
+		r.size = (uint64_t)st.st_size;
+		judge_content(path, c->names, &r);
+	}
+	if (e) {
+		r.pid = pid;
+		e->e.state = r.state;
+		e->e.file = xstrdup(r.path);
+	}
+	array_reserve(c->facts->raws, c->facts->n_raws, c->facts->cap_raws);
+	c->facts->raws[c->facts->n_raws++] = r;
+}
+
+static int list_files(const char *folder, struct strv *ret, struct error *err)
+{
+	DIR *d = opendir(folder);
+	struct dirent *e;
+
+	if (!d)
+		return error_set(
+			err, ERR_IO, "cannot read folder '%s': %s", folder, strerror(errno));
+	while ((e = readdir(d)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+			strcmp(e->d_name, LAUNCH_PROCESSES) != 0)
+			strv_add(ret, e->d_name);
+	closedir(d);
+	strv_sort(ret);
+	return 0;
+}
+
+static int by_launch_and_pid(const void *a, const void *b)
+{
+	const struct process_evidence *x = a, *y = b;
+	int r = strcmp(x->launch, y->launch);
+
+	if (r)
+		return r;
+	return x->pid != y->pid ? (x->pid < y->pid ? -1 : 1) : (int)x->state - (int)y->state;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct raw_file *x = a, *y = b;
+	int r = strcmp(x->launch, y->launch);
+
+	return r ? r : strcmp(x->path, y->path);
+}
+
+void collect_sort(struct training_facts *facts)
+{
+	if (facts->n_processes)
+		qsort(facts->processes, facts->n_processes, sizeof(*facts->processes),
+			by_launch_and_pid);
+	if (facts->n_raws)
+		qsort(facts->raws, facts->n_raws, sizeof(*facts->raws), by_path);
+}
+
+static void hand_over(struct collecting *c)
+{
+	struct training_facts *f = c->facts;
+
+	for (size_t i = 0; i < c->n; i++) {
+		array_reserve(f->processes, f->n_processes, f->cap_processes);
+		f->processes[f->n_processes++] = c->v[i].e;
+	}
+	free(c->v);
+}
+
+int train_collect(const char *profiles, const char *launch, const struct strv *names_sha256,
+	struct training_facts *facts, struct error *err)
+{
+	auto_free char *folder = path_join(profiles, launch);
+	auto_strv struct strv files = STRV_INIT;
+	struct collecting c = {
+		.folder = folder, .launch = launch, .names = names_sha256, .facts = facts};
+
+	if (list_files(folder, &files, err) < 0)
+		return -1;
+	if (read_list(&c, err) < 0)
+		return -1;
+	for (size_t i = 0; i < files.n; i++)
+		judge_file(&c, files.v[i]);
+	if (!c.started)
+		add_failure(facts,
+			xasprintf(
+				"launch '%s': no process of it announced itself: the fork hook is "
+				"not in the binary, or the command does not run it",
+				launch));
+	hand_over(&c);
+	collect_sort(facts);
+	return 0;
+}

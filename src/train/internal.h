@@ -1,0 +1,104 @@
+/* Shared by the files of this folder. */
+#pragma once
+
+#include "service/service.h"
+#include "service/tree.h"
+#include "train/train.h"
+
+/* ---- launches.c: the folders for profiles and the environment of a launch -------------------- */
+
+#define LAUNCH_PROCESSES "processes" /* the fork hook's list of processes in a launch's folder */
+
+bool launch_runs_binary(const char *command); /* whether it mentions {binary} or {binary.NAME} */
+/* The environment of this process without anything that names a profile. */
+void launch_environment(struct strv *env);
+/* Makes a new launch folder, named after name, and points env to it. Appends the launch to launches
+ * and returns its name (owned by launches), or NULL. */
+const char *launch_new(const char *profiles, const char *name, struct strv *launches,
+	struct strv *env, struct error *err);
+
+/* ---- watch.c: processes that run an instrumented binary although no hook told of them ---------
+ */
+
+struct sighting {
+	pid_t pid, parent;
+	uint64_t start; /* with the pid its name for good */
+	unsigned int times;
+	char *launch;
+};
+
+struct watch {
+	const struct strv *binaries; /* NULL: nothing is looked for (replay) */
+	struct sighting *v;
+	size_t n, cap;
+	uint64_t last; /* CLOCK_MONOTONIC of the last round */
+};
+
+/* Looks at some processes; launch is what they belong to. */
+void watch_pids(struct watch *w, const char *launch, const pid_t *pids, size_t n);
+/* Adds those seen twice that are not in facts->processes. */
+void watch_report(const struct watch *w, struct training_facts *facts);
+void watch_release(struct watch *w);
+
+/* ---- collect.c */
+
+void collect_sort(struct training_facts *facts);
+
+/* ---- session.c: the services of one training --------------------------------------------------
+ */
+
+struct running {
+	const struct plan_service *plan;
+	struct service *s;
+	const char *launch; /* NULL: its processes leave no profiles */
+	pid_t pid;
+};
+
+struct session {
+	const struct train_options *o;
+	const char *profiles; /* NULL: replay */
+	struct training_facts *facts;
+	struct strv vars;         /* placeholders */
+	struct strv launches;     /* folders below profiles */
+	struct running *services; /* in the order of the plan */
+	size_t n_services;
+	struct watch watch;
+	/* Main processes ended by a signal: for the evidence. */
+	struct {
+		pid_t pid;
+		int signal;
+	} *ends;
+	size_t n_ends, cap_ends;
+};
+
+int session_open(struct session *s, const struct train_options *o, const char *profiles,
+	struct training_facts *facts, struct error *err);
+/* Starts services in order; until: the last one to start, NULL: all. */
+int session_start(struct session *s, const struct plan_service *until, struct error *err);
+/* Stops them in reverse order. What went wrong while stopping is added to facts->failure. */
+int session_stop(struct session *s, struct error *err);
+struct running *session_subject(struct session *s); /* NULL when there is none */
+/* A service that is not alive although it should be; NULL when all is well. */
+struct running *session_dead(struct session *s);
+/* Looks at all process trees for the watch, at most every 50 ms unless forced. */
+void session_sample(struct session *s, bool force);
+void session_ended(struct session *s, pid_t pid, int signal);
+void session_fail(struct session *s, const char *text); /* adds to facts->failure */
+/* Collects the evidence of all launches into facts. */
+int session_collect(struct session *s, struct error *err);
+void session_close(struct session *s); /* what still runs is killed */
+
+/* ---- phase_http.c, phase_run.c ------------------------------------------------------------------
+ */
+
+/* Both fill status, done, times, problem and log of r. -1 only when nothing can be said. */
+int phase_http(
+	struct session *s, const struct plan_phase *p, struct phase_result *r, struct error *err);
+int phase_run(
+	struct session *s, const struct plan_phase *p, struct phase_result *r, struct error *err);
+uint64_t phase_timeout(const struct plan_phase *p); /* 300 s when the plan says 0 */
+/* Whether the phase's `when:` says yes: 1 yes, 0 no, -1 error. */
+int phase_wanted(struct session *s, const struct plan_phase *p, struct error *err);
+/* One run of a phase's command, without looking at its exit code: for the proof. */
+int phase_run_once(struct session *s, const struct plan_phase *p, uint64_t timeout_ns,
+	struct proc_exit *ret, struct error *err);

@@ -1,0 +1,143 @@
+/* The proof before the training: a start and a stop leave a valid profile. */
+#include <signal.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "train/internal.h"
+
+static const struct plan_phase *first_run_phase(const struct plan *p)
+{
+	for (size_t i = 0; i < p->train.n_phases; i++)
+		if (p->train.phases[i].kind == PHASE_RUN &&
+			launch_runs_binary(p->train.phases[i].run))
+			return &p->train.phases[i];
+	return NULL;
+}
+
+struct proof {
+	struct session s;
+	const struct plan_service *subject;
+	const struct plan_phase *phase;
+	struct service_end end; /* of the subject */
+	struct proc_exit exit;  /* of the phase's command */
+};
+
+static int run_subject(struct proof *p, struct error *err)
+{
+	struct running *r;
+
+	if (session_start(&p->s, p->subject, err) < 0)
+		return -1;
+	r = session_subject(&p->s);
+	session_sample(&p->s, true);
+	if (service_stop(r->s, &p->end, err) < 0)
+		return -1;
+	session_ended(&p->s, r->pid, p->end.signal);
+	return session_stop(&p->s, err);
+}
+
+static int run_batch(struct proof *p, struct error *err)
+{
+	int r;
+
+	if (session_start(&p->s, NULL, err) < 0)
+		return -1;
+	r = phase_run_once(&p->s, p->phase, phase_timeout(p->phase), &p->exit, err);
+	if (session_stop(&p->s, r < 0 ? NULL : err) < 0)
+		r = -1;
+	return r;
+}
+
+/* How the subject took its stop signal, as far as it explains a missing profile. */
+static char *remedy(const struct proof *p)
+{
+	const struct plan_service *s = p->subject;
+
+	if (!s)
+		return xasprintf("the command ended with %s %d; it must end by exit() or a return "
+				 "from main",
+			p->exit.signal ? "signal" : "code",
+			p->exit.signal ? p->exit.signal : p->exit.code);
+	if (p->end.died_early)
+		return xstrdup("it ended before it was told to stop; see its log");
+	if (p->end.killed)
+		return xasprintf(
+			"it did not end within %.3g s after signal %d (%s) and was killed; "
+			"choose a signal that it handles by 'stop:', or a longer time",
+			(double)s->stop_timeout_ns / NS_PER_S, s->stop_signal,
+			strsignal(s->stop_signal));
+	if (p->end.signal)
+		return xasprintf(
+			"signal %d (%s) ended it before it could write; choose a signal that it "
+			"handles by 'stop:', or make the program exit on it",
+			p->end.signal, strsignal(p->end.signal));
+	return xstrdup("it ended by itself, but without exit handlers (_exit, quick_exit), or it "
+		       "could not write there; see its log");
+}
+
+static int judge(const struct proof *p, const struct training_facts *f, struct error *err)
+{
+	const char *name = p->subject ? p->subject->name : p->phase->name;
+	auto_free char *why = remedy(p);
+	const struct raw_file *bad = NULL;
+
+	for (size_t i = 0; i < f->n_raws; i++) {
+		if (f->raws[i].state == RAW_VALID)
+			return 0;
+		bad = &f->raws[i];
+	}
+	if (bad && bad->state == RAW_EMPTY)
+		return error_set(err, ERR_CHILD,
+			"'%s' left an empty profile ('%s', 0 bytes) after start and stop: %s", name,
+			bad->path, why);
+	if (bad)
+		return error_set(err, ERR_CHILD,
+			"'%s' left no usable profile after start and stop: "
+			"'%s' is %s: %s",
+			name, bad->path, raw_state_name(bad->state), bad->problem);
+	if (!f->n_processes)
+		return error_set(err, ERR_CHILD,
+			"'%s' left no profile after start and stop, and no process of it announced "
+			"itself: the profile runtime is not in the binary, or the command does not "
+			"run {binary}",
+			name);
+	return error_set(err, ERR_CHILD,
+		"'%s' left no profile after start and stop: process %d wrote none: %s", name,
+		(int)f->processes[0].pid, why);
+}
+
+static int prove_in(const struct train_options *o, struct proof *p, struct error *err)
+{
+	auto_free char *profiles = path_join(o->folder, "proof-profiles");
+	struct training_facts facts = {0};
+	int r;
+
+	r = tree_remove(profiles, err);
+	if (r == 0)
+		r = session_open(&p->s, o, profiles, &facts, err);
+	if (r == 0)
+		r = p->subject ? run_subject(p, err) : run_batch(p, err);
+	if (r == 0)
+		r = session_collect(&p->s, err);
+	if (r == 0)
+		r = judge(p, &facts, err);
+	session_close(&p->s);
+	training_facts_release(&facts);
+	if (r == 0)
+		r = tree_remove(profiles, err);
+	return r;
+}
+
+int train_prove(const struct train_options *o, struct error *err)
+{
+	struct proof p = {.subject = plan_subject(o->plan), .phase = first_run_phase(o->plan)};
+
+	if (!p.subject && !p.phase)
+		return error_set(err, ERR_CONFIG,
+			"'%s': nothing runs the instrumented binary: mark a service with 'subject: "
+			"true', or use {binary} in a phase's 'run'",
+			o->plan->file ? o->plan->file : "the plan");
+	return prove_in(o, &p, err);
+}

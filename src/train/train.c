@@ -1,0 +1,153 @@
+#include "train/train.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "train/internal.h"
+
+#define LOG_LINES 30
+
+uint64_t phase_timeout(const struct plan_phase *p)
+{
+	return p->timeout_ns ? p->timeout_ns : 300 * NS_PER_S;
+}
+
+/* "service 'edge' ended during the phase: signal 9 (Killed)", after a problem that came first, and
+ * its log. */
+static void note_death(const struct running *dead, struct phase_result *r)
+{
+	struct service_end end = {0};
+	struct error ignored = ERROR_INIT;
+	auto_free char *old = r->problem;
+	auto_free char *text = NULL;
+
+	/* Only collects how it ended: its program is gone already. */
+	if (service_stop(dead->s, &end, &ignored) == 0)
+		text = proc_exit_text(&(struct proc_exit){.code = end.code, .signal = end.signal});
+	error_release(&ignored);
+	r->problem = xasprintf("%s%sservice '%s' ended during the phase: %s", old ? old : "",
+		old ? "; " : "", dead->plan->name, text ? text : "unknown how");
+	if (r->status != PHASE_TIMEOUT)
+		r->status = PHASE_FAILED;
+	free(r->log);
+	r->log = service_log_tail(dead->s, LOG_LINES);
+}
+
+/* After a failure a connection may be seen closed before the process is seen ended. */
+static struct running *find_dead(struct session *s, const struct phase_result *r)
+{
+	struct running *dead = session_dead(s);
+
+	for (int i = 0; !dead && r->status != PHASE_OK && i < 20; i++) {
+		nanosleep(&(struct timespec){.tv_nsec = 10 * (long)NS_PER_MS}, NULL);
+		dead = session_dead(s);
+	}
+	return dead;
+}
+
+static struct phase_result *new_result(struct training_facts *f, const struct plan_phase *p)
+{
+	struct phase_result *r;
+
+	array_reserve(f->phases, f->n_phases, f->cap_phases);
+	r = &f->phases[f->n_phases++];
+	*r = (struct phase_result){.name = xstrdup(p->name), .status = PHASE_NOT_RUN};
+	r->planned = p->kind == PHASE_HTTP ? p->http.requests : p->repeat ? p->repeat : 1;
+	return r;
+}
+
+static int run_one(
+	struct session *s, const struct plan_phase *p, struct phase_result *r, struct error *err)
+{
+	int wanted = phase_wanted(s, p, err);
+	struct running *dead;
+
+	if (wanted < 0)
+		return -1;
+	if (!wanted) {
+		r->status = PHASE_SKIPPED;
+		return 0;
+	}
+	if ((p->kind == PHASE_HTTP ? phase_http : phase_run)(s, p, r, err) < 0)
+		return -1;
+	dead = find_dead(s, r);
+	if (dead)
+		note_death(dead, r);
+	return 0;
+}
+
+/* Whether nothing is to be run any more is told by the caller; then they are noted as not run. */
+static int run_phases(struct session *s, bool stop, struct error *err)
+{
+	const struct plan_train *t = &s->o->plan->train;
+	const char *only = s->o->only_phase;
+
+	for (size_t i = 0; i < t->n_phases; i++) {
+		const struct plan_phase *p = &t->phases[i];
+		struct phase_result *r;
+
+		if (only && strcmp(only, p->name) != 0)
+			continue;
+		r = new_result(s->facts, p);
+		if (stop)
+			continue;
+		if (run_one(s, p, r, err) < 0)
+			return -1;
+		stop = r->status == PHASE_FAILED || r->status == PHASE_TIMEOUT;
+	}
+	return 0;
+}
+
+/* A service that does not start says something about the program under training; a missing program
+ * or a wrong placeholder does not. */
+static bool can_be_judged(const struct error *err)
+{
+	return err->code == ERR_CHILD || err->code == ERR_TIMEOUT;
+}
+
+static int run_session(struct session *s, struct error *err)
+{
+	struct error own = ERROR_INIT;
+	bool started = session_start(s, NULL, &own) == 0;
+	int r;
+
+	if (!started && !can_be_judged(&own))
+		return error_move(err, &own);
+	if (!started)
+		session_fail(s, own.msg);
+	error_release(&own);
+	r = run_phases(s, !started, err);
+	if (session_stop(s, r < 0 ? NULL : err) < 0)
+		r = -1;
+	return r < 0 ? -1 : session_collect(s, err);
+}
+
+static int check_only(const struct train_options *o, struct error *err)
+{
+	if (!o->only_phase || plan_find_phase(o->plan, o->only_phase))
+		return 0;
+	return error_set(err, ERR_USAGE, "there is no phase '%s' in '%s'", o->only_phase,
+		o->plan->file ? o->plan->file : "the plan");
+}
+
+int train_run(const struct train_options *o, struct training_facts *ret, struct error *err)
+{
+	struct training_facts facts = {.digest = xstrdup(o->plan->training_digest)};
+	struct session s;
+	int r = check_only(o, err);
+
+	if (r == 0) {
+		r = session_open(&s, o, o->profiles, &facts, err);
+		if (r == 0)
+			r = run_session(&s, err);
+		session_close(&s);
+	}
+	if (r == 0)
+		*ret = facts;
+	else
+		training_facts_release(&facts);
+	return r;
+}

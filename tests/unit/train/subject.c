@@ -1,0 +1,179 @@
+/* A small server and batch program to be trained: compiled with instrumentation by the test. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t stopped;
+
+static void on_term(int sig)
+{
+	(void)sig;
+	stopped = 1;
+}
+
+static void nap_ms(long ms)
+{
+	struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+int work(int x); /* what the tests count */
+
+__attribute__((noinline)) int work(int x)
+{
+	for (int i = 0; i < 50; i++)
+		x = x * 31 + i;
+	return x;
+}
+
+static int listen_on(const char *port)
+{
+	struct sockaddr_in a = {
+		.sin_family = AF_INET, .sin_port = htons((unsigned short)atoi(port))};
+	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 || listen(fd, 128) < 0) {
+		perror("listen");
+		exit(3);
+	}
+	return fd;
+}
+
+static void answer(int c, const char *request)
+{
+	const char *ok = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
+	const char *bad = "HTTP/1.1 500 Broken\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+
+	if (!strncmp(request, "GET /crash", 10))
+		raise(SIGKILL);
+	if (!strncmp(request, "GET /work", 9))
+		work(c);
+	if (!strncmp(request, "GET /slow", 9))
+		nap_ms(5000);
+	if (!strncmp(request, "GET /bad", 8))
+		ok = bad;
+	if (write(c, ok, strlen(ok)) < 0)
+		perror("write");
+}
+
+static void serve(int fd)
+{
+	while (!stopped) {
+		char request[4096];
+		size_t n = 0;
+		int c = accept(fd, NULL, NULL);
+
+		if (c < 0)
+			continue;
+		while (n < sizeof(request) - 1) {
+			ssize_t r = read(c, request + n, sizeof(request) - 1 - n);
+
+			if (r <= 0)
+				break;
+			n += (size_t)r;
+			request[n] = 0;
+			if (strstr(request, "\r\n\r\n"))
+				break;
+		}
+		if (n)
+			answer(c, request);
+		close(c);
+	}
+}
+
+static int server(const char *port, int workers, int user)
+{
+	int fd = listen_on(port);
+	pid_t pids[16];
+
+	for (int i = 0; i < workers; i++) {
+		pids[i] = fork();
+		if (pids[i] == 0) {
+			if (user && setuid((uid_t)user) < 0)
+				return 9;
+			serve(fd);
+			return 0;
+		}
+	}
+	puts("serving");
+	fflush(stdout);
+	if (!workers)
+		serve(fd);
+	while (!stopped)
+		nap_ms(5);
+	for (int i = 0; i < workers; i++)
+		kill(pids[i], SIGTERM);
+	while (wait(NULL) > 0)
+		;
+	return 0;
+}
+
+/* A child that no fork handler sees. */
+static int raw_clone(void)
+{
+	long pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+
+	if (pid == 0) {
+		while (!stopped)
+			nap_ms(5);
+		_exit(0);
+	}
+	while (!stopped)
+		nap_ms(5);
+	kill((pid_t)pid, SIGTERM);
+	wait(NULL);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "";
+	int n = argc > 2 ? atoi(argv[2]) : 0;
+	struct sigaction sa = {.sa_handler = on_term};
+
+	if (!strcmp(mode, "deaf")) { /* the default action of SIGTERM */
+		puts("deaf");
+		for (;;)
+			nap_ms(1000);
+	}
+	sigaction(SIGTERM, &sa, NULL);
+	if (!strcmp(mode, "serve"))
+		return server(argv[2], argc > 3 ? atoi(argv[3]) : 0, argc > 4 ? atoi(argv[4]) : 0);
+	if (!strcmp(mode, "clone"))
+		return raw_clone();
+	if (!strcmp(mode, "batch"))
+		for (int i = 0; i < n; i++)
+			work(i);
+	if (!strcmp(mode, "exec") && fork() == 0) {
+		execl("/bin/true", "true", (char *)NULL);
+		_exit(1);
+	}
+	if (!strcmp(mode, "exec"))
+		wait(NULL);
+	if (!strcmp(mode, "quick"))
+		_exit(0);
+	if (!strcmp(mode, "fail")) {
+		puts("cannot go on");
+		return 3;
+	}
+	if (!strcmp(mode, "hang")) {
+		signal(SIGTERM, SIG_IGN);
+		if (fork() == 0)
+			setsid();
+		for (;;)
+			nap_ms(1000);
+	}
+	return 0;
+}

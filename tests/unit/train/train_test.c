@@ -1,0 +1,731 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/proc.h"
+#include "elf/elf_facts.h"
+#include "profile/profile.h"
+#include "train/train.h"
+
+/* Built once by the real compiler. */
+static char *folder, *subject, *plain, *hookless;
+static struct strv names;
+
+#define TEXT(text) ((char *)(uintptr_t)(text))
+
+struct fixture {
+	struct plan plan;
+	struct plan_service services[3];
+	struct plan_phase phases[3];
+	struct plan_request requests[3];
+	struct train_options o;
+	struct strv binaries;
+	char *root, *profiles;
+	struct training_facts facts;
+	struct error err;
+};
+
+static int set_up(void **state)
+{
+	static int count;
+	struct fixture *f = xcalloc(1, sizeof(*f));
+
+	f->root = xasprintf("%s/t%d", folder, ++count);
+	f->profiles = xasprintf("%s/profiles", f->root);
+	assert_int_equal(dir_create(f->root, 0755, NULL), 0);
+	strv_add(&f->binaries, subject);
+	strv_add(&f->plan.build.binary, "bin/subject");
+	f->plan.root = f->root;
+	f->plan.train.services = f->services;
+	f->plan.train.phases = f->phases;
+	f->plan.train.seed = 1;
+	snprintf(f->plan.training_digest, sizeof(f->plan.training_digest), "asked");
+	f->o = (struct train_options){.plan = &f->plan,
+		.binaries = &f->binaries,
+		.folder = f->root,
+		.profiles = f->profiles,
+		.self = "/bin/false",
+		.names_sha256 = &names,
+		.node = "training"};
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	training_facts_release(&f->facts);
+	error_release(&f->err);
+	strv_release(&f->binaries);
+	strv_release(&f->plan.build.binary);
+	free(f->root);
+	free(f->profiles);
+	free(f);
+	return 0;
+}
+
+static void add_service(struct fixture *f, const char *name, const char *run, enum ready_kind ready)
+{
+	size_t i = f->plan.train.n_services++;
+
+	f->services[i] = (struct plan_service){.name = TEXT(name),
+		.run = TEXT(run),
+		.subject = i == 0,
+		.ready = ready,
+		.ready_timeout_ns = 10 * NS_PER_S,
+		.stop_signal = SIGTERM,
+		.stop_timeout_ns = 5 * NS_PER_S};
+}
+
+static struct plan_phase *add_http(struct fixture *f, const char *path, uint64_t requests)
+{
+	size_t i = f->plan.train.n_phases++;
+
+	f->requests[i] = (struct plan_request){.method = TEXT("GET"),
+		.path = TEXT(path),
+		.weight = 1,
+		.expect = {.bytes = -1, .body = TEXT("hello")}};
+	f->phases[i] = (struct plan_phase){.name = TEXT(path),
+		.kind = PHASE_HTTP,
+		.timeout_ns = 60 * NS_PER_S,
+		.http = {.connections = 4,
+			.requests = requests,
+			.reuse = 1,
+			.mix = &f->requests[i],
+			.n_mix = 1}};
+	return &f->phases[i];
+}
+
+static struct plan_phase *add_run(
+	struct fixture *f, const char *name, const char *run, uint32_t repeat)
+{
+	struct plan_phase *p = &f->phases[f->plan.train.n_phases++];
+
+	*p = (struct plan_phase){.name = TEXT(name),
+		.kind = PHASE_RUN,
+		.run = TEXT(run),
+		.repeat = repeat,
+		.timeout_ns = 60 * NS_PER_S};
+	return p;
+}
+
+static void run(struct fixture *f)
+{
+	if (train_run(&f->o, &f->facts, &f->err) < 0)
+		fail_msg("%s", f->err.msg);
+}
+
+static void assert_part(const char *text, const char *part)
+{
+	if (!text || !strstr(text, part))
+		fail_msg("'%s' is not in: %s", part, text ? text : "(nothing)");
+}
+
+static int find_work(void *ctx, const char *key, uint64_t hash, const uint64_t *counts, size_t n)
+{
+	uint64_t *to = ctx;
+
+	/* Counters are on edges: the loop's back edge and the entry; the entry is the smaller one.
+	 */
+	if (!strcmp(key, "work"))
+		for (size_t i = 0; i < n; i++)
+			if (!*to || counts[i] < *to)
+				*to = counts[i];
+	return 0;
+}
+
+/* How often work() was entered, over all raw profiles. */
+static uint64_t count_work(const struct fixture *f)
+{
+	struct profile *p = profile_new();
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < f->facts.n_raws; i++) {
+		auto_free char *path = path_join(f->profiles, f->facts.raws[i].path);
+
+		assert_int_equal(profile_add_file(p, path, 1, NULL, NULL), 0);
+	}
+	profile_each(p, find_work, &count);
+	profile_free(p);
+	return count;
+}
+
+static size_t count_state(const struct fixture *f, enum raw_state state)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->facts.n_processes; i++)
+		n += !f->facts.processes[i].exec && f->facts.processes[i].state == state;
+	return n;
+}
+
+/* ---- Training ------------------------------------------------------------------------------- */
+
+static void forking_server_is_counted_exactly(void **state)
+{
+	struct fixture *f = *state;
+
+	add_service(f, "edge", "{binary} serve {port} 3", READY_TCP);
+	add_http(f, "/work", 2000);
+	run(f);
+	assert_null(f->facts.failure);
+	assert_string_equal(f->facts.digest, "asked");
+	assert_int_equal(f->facts.n_phases, 1);
+	assert_null(f->facts.phases[0].problem);
+	assert_int_equal(f->facts.phases[0].status, PHASE_OK);
+	assert_int_equal(f->facts.phases[0].planned, 2000);
+	assert_int_equal(f->facts.phases[0].done, 2000);
+	assert_true(f->facts.phases[0].subject_cpu_ns > 0);
+	assert_true(f->facts.phases[0].driver_cpu_ns > 0);
+	assert_int_equal(f->facts.n_processes, 4);
+	assert_int_equal(count_state(f, RAW_VALID), 4);
+	assert_int_equal(f->facts.n_raws, 4);
+	assert_int_equal(f->facts.processes[0].origin + f->facts.processes[1].origin +
+				 f->facts.processes[2].origin + f->facts.processes[3].origin,
+		PROCESS_STARTED + 3 * PROCESS_FORKED);
+	assert_string_equal(f->facts.raws[0].launch, "edge");
+	assert_true(f->facts.raws[0].functions >= 3);
+	assert_int_equal(count_work(f), 2000);
+}
+
+static void unexpected_answer_stops_the_phases(void **state)
+{
+	struct fixture *f = *state;
+
+	add_service(f, "edge", "{binary} serve {port} 1", READY_TCP);
+	add_http(f, "/work", 10);
+	add_http(f, "/bad", 10);
+	add_http(f, "/work2", 10);
+	run(f);
+	assert_int_equal(f->facts.n_phases, 3);
+	assert_int_equal(f->facts.phases[0].status, PHASE_OK);
+	assert_int_equal(f->facts.phases[1].status, PHASE_FAILED);
+	assert_part(f->facts.phases[1].problem, "500");
+	assert_part(f->facts.phases[1].log, "serving");
+	assert_int_equal(f->facts.phases[2].status, PHASE_NOT_RUN);
+	/* The services were stopped as ever. */
+	assert_int_equal(count_state(f, RAW_VALID), 2);
+}
+
+static void service_that_dies_fails_its_phase(void **state)
+{
+	struct fixture *f = *state;
+
+	add_service(f, "edge", "{binary} serve {port}", READY_TCP);
+	add_http(f, "/crash", 10);
+	run(f);
+	assert_int_equal(f->facts.phases[0].status, PHASE_FAILED);
+	assert_part(f->facts.phases[0].problem,
+		"service 'edge' ended during the phase: signal 9 (Killed)");
+	assert_int_equal(f->facts.n_processes, 1);
+	assert_int_equal(f->facts.processes[0].signal, SIGKILL);
+	assert_int_not_equal(f->facts.processes[0].state, RAW_VALID);
+}
+
+static void slow_answer_is_a_time_out(void **state)
+{
+	struct fixture *f = *state;
+
+	add_service(f, "edge", "{binary} serve {port}", READY_TCP);
+	add_http(f, "/slow", 10)->timeout_ns = 300 * NS_PER_MS;
+	run(f);
+	assert_int_equal(f->facts.phases[0].status, PHASE_TIMEOUT);
+	assert_part(f->facts.phases[0].problem, "no end within 0.3 s: 0 of 10 requests answered");
+}
+
+static void service_that_does_not_start(void **state)
+{
+	struct fixture *f = *state;
+
+	add_service(f, "edge", "{binary} fail", READY_TCP);
+	add_http(f, "/work", 10);
+	run(f);
+	assert_part(f->facts.failure, "service 'edge' ended before it was ready: exit code 3");
+	assert_part(f->facts.failure, "cannot go on");
+	assert_int_equal(f->facts.phases[0].status, PHASE_NOT_RUN);
+}
+
+static void other_services_get_no_profile_environment(void **state)
+{
+	struct fixture *f = *state;
+	auto_free char *path = xasprintf("%s/work/helper/env", f->root);
+	auto_buf struct buf text = BUF_INIT;
+
+	setenv("LLVM_PROFILE_FILE", "/nowhere/%p", 1);
+	add_service(f, "edge", "{binary} serve {port} 1", READY_TCP);
+	add_service(f, "helper", "/bin/sh -c 'env > env; exec sleep 100'", READY_COMMAND);
+	f->services[1].ready_arg = TEXT("test -s {work}/env");
+	add_run(f, "look", "env | grep -c PROFILE_ > {helper.work}/found; true", 1);
+	run(f);
+	unsetenv("LLVM_PROFILE_FILE");
+	assert_null(f->facts.failure);
+	assert_int_equal(file_read(path, 0, &text, NULL), 0);
+	assert_null(strstr(buf_str(&text), "PROFILE_"));
+	assert_int_equal(f->facts.phases[0].status, PHASE_OK);
+	free(take_ptr(path));
+	path = xasprintf("%s/work/helper/found", f->root);
+	assert_int_equal(file_read(path, 0, &text, NULL), 0);
+	assert_string_equal(buf_str(&text), "0\n");
+	assert_int_equal(f->facts.n_processes, 2);
+}
+
+static void batch_program_in_repeated_runs(void **state)
+{
+	struct fixture *f = *state;
+
+	add_run(f, "sum up", "{binary} batch 100 && touch {work}/done", 3);
+	run(f);
+	assert_null(f->facts.failure);
+	assert_int_equal(f->facts.phases[0].status, PHASE_OK);
+	assert_int_equal(f->facts.phases[0].done, 3);
+	assert_true(f->facts.phases[0].subject_cpu_ns > 0);
+	assert_int_equal(f->facts.n_raws, 3);
+	assert_string_equal(f->facts.raws[0].launch, "sum-up");
+	assert_string_equal(f->facts.raws[2].launch, "sum-up#3");
+	assert_int_equal(count_work(f), 300);
+}
+
+static void failing_run_tells_its_output(void **state)
+{
+	struct fixture *f = *state;
+
+	add_run(f, "first", "{binary} batch 1", 1);
+	add_run(f, "broken", "{binary} fail", 2);
+	add_run(f, "last", "{binary} batch 1", 1);
+	run(f);
+	assert_int_equal(f->facts.phases[0].status, PHASE_OK);
+	assert_int_equal(f->facts.phases[1].status, PHASE_FAILED);
+	assert_int_equal(f->facts.phases[1].done, 0);
+	assert_part(f->facts.phases[1].problem,
+		"'{binary} fail' ended with exit code 3, expected exit code 0 (run 1 of 2)");
+	assert_string_equal(f->facts.phases[1].log, "cannot go on");
+	assert_int_equal(f->facts.phases[2].status, PHASE_NOT_RUN);
+}
+
+static void hanging_run_is_killed_whole(void **state)
+{
+	struct fixture *f = *state;
+
+	add_run(f, "hang", "{binary} hang", 1)->timeout_ns = 400 * NS_PER_MS;
+	run(f);
+	assert_int_equal(f->facts.phases[0].status, PHASE_TIMEOUT);
+	assert_part(f->facts.phases[0].problem, "did not end within 0.4 s");
+	assert_int_equal(f->facts.n_processes, 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(kill(f->facts.processes[i].pid, 0), -1);
+}
+
+static void skipped_phase_and_only_phase(void **state)
+{
+	struct fixture *f = *state;
+
+	add_run(f, "no", "{binary} batch 1", 1)->when = TEXT("test -e {source}/not-there");
+	add_run(f, "yes", "{binary} batch 1", 1)->when = TEXT("test -d {source}");
+	run(f);
+	assert_int_equal(f->facts.phases[0].status, PHASE_SKIPPED);
+	assert_int_equal(f->facts.phases[1].status, PHASE_OK);
+	training_facts_release(&f->facts);
+	assert_int_equal(tree_remove(f->profiles, NULL), 0);
+	f->o.only_phase = "yes";
+	run(f);
+	assert_int_equal(f->facts.n_phases, 1);
+	assert_string_equal(f->facts.phases[0].name, "yes");
+	training_facts_release(&f->facts);
+	f->facts = (struct training_facts){0};
+	f->o.only_phase = "nowhere";
+	assert_int_equal(train_run(&f->o, &f->facts, &f->err), -1);
+	assert_int_equal(f->err.code, ERR_USAGE);
+}
+
+static void replay_expects_no_profiles(void **state)
+{
+	struct fixture *f = *state;
+
+	f->o.profiles = NULL;
+	f->binaries.v[0] = (free(f->binaries.v[0]), xstrdup(plain));
+	add_service(f, "edge", "{binary} serve {port} 2", READY_TCP);
+	add_http(f, "/work", 500);
+	run(f);
+	assert_null(f->facts.failure);
+	assert_int_equal(f->facts.phases[0].done, 500);
+	assert_int_equal(f->facts.n_processes, 0);
+	assert_int_equal(f->facts.n_raws, 0);
+	assert_false(path_exists(f->profiles));
+}
+
+static void clone_without_handlers_is_noticed(void **state)
+{
+	struct fixture *f = *state;
+	size_t unhooked = 0;
+
+	add_service(f, "edge", "{binary} clone", READY_NONE);
+	add_run(f, "wait", "sleep 0.4", 1);
+	run(f);
+	assert_int_equal(f->facts.n_processes, 2);
+	for (size_t i = 0; i < 2; i++) {
+		if (f->facts.processes[i].origin != PROCESS_UNHOOKED)
+			continue;
+		unhooked++;
+		assert_int_equal(f->facts.processes[i].parent, f->facts.processes[!i].pid);
+		assert_int_equal(f->facts.processes[i].state, RAW_MISSING);
+	}
+	assert_int_equal(unhooked, 1);
+}
+
+static void exec_needs_no_profile(void **state)
+{
+	struct fixture *f = *state;
+
+	add_run(f, "exec", "{binary} exec", 1);
+	run(f);
+	assert_null(f->facts.failure);
+	assert_int_equal(f->facts.n_processes, 2);
+	assert_int_equal(f->facts.processes[0].exec + f->facts.processes[1].exec, 1);
+	assert_int_equal(count_state(f, RAW_VALID), 1);
+	assert_int_equal(f->facts.n_raws, 1);
+}
+
+static void process_that_leaves_by_exit_handlers_skipped(void **state)
+{
+	struct fixture *f = *state;
+
+	add_run(f, "quick", "{binary} quick", 1);
+	run(f);
+	assert_int_equal(f->facts.phases[0].status, PHASE_OK);
+	assert_int_equal(f->facts.n_processes, 1);
+	assert_int_equal(
+		count_state(f, RAW_EMPTY), 1); /* the runtime makes its file at the start */
+}
+
+static void worker_of_another_user_can_write(void **state)
+{
+	struct fixture *f = *state;
+
+	if (geteuid() != 0)
+		skip();
+	add_service(f, "edge", "{binary} serve {port} 2 65534", READY_TCP);
+	add_http(f, "/work", 100);
+	run(f);
+	assert_int_equal(count_state(f, RAW_VALID), 3);
+	assert_int_equal(count_work(f), 100);
+}
+
+static void missing_hook_is_told(void **state)
+{
+	struct fixture *f = *state;
+
+	f->binaries.v[0] = (free(f->binaries.v[0]), xstrdup(hookless));
+	add_run(f, "batch", "{binary} batch 5", 1);
+	run(f);
+	assert_part(f->facts.failure, "launch 'batch': no process of it announced itself");
+	assert_int_equal(f->facts.n_raws, 1);
+	assert_int_equal(f->facts.raws[0].pid, 0);
+}
+
+static void configuration_errors_are_errors(void **state)
+{
+	struct fixture *f = *state;
+
+	add_run(f, "batch", "{binary} {nothing}", 1);
+	assert_int_equal(train_run(&f->o, &f->facts, &f->err), -1);
+	assert_int_equal(f->err.code, ERR_CONFIG);
+	assert_part(f->err.msg, "phase 'batch'");
+}
+
+/* ---- Proof ---------------------------------------------------------------------------------- */
+
+static void proof_of_a_server(void **state)
+{
+	struct fixture *f = *state;
+
+	add_service(f, "edge", "{binary} serve {port} 2", READY_TCP);
+	add_http(f, "/work", 10);
+	if (train_prove(&f->o, &f->err) < 0)
+		fail_msg("%s", f->err.msg);
+	assert_false(path_exists(f->profiles)); /* nothing of it lies among the training's */
+}
+
+static void proof_of_a_batch_program(void **state)
+{
+	struct fixture *f = *state;
+
+	add_run(f, "other", "true", 1);
+	add_run(f, "batch", "{binary} batch 5", 1);
+	if (train_prove(&f->o, &f->err) < 0)
+		fail_msg("%s", f->err.msg);
+}
+
+static void assert_no_proof(struct fixture *f, const char *part)
+{
+	assert_int_equal(train_prove(&f->o, &f->err), -1);
+	assert_part(f->err.msg, part);
+}
+
+static void no_proof_when_the_signal_is_not_handled(void **state)
+{
+	struct fixture *f = *state;
+
+	add_service(f, "edge", "{binary} deaf", READY_LOG);
+	f->services[0].ready = READY_NONE;
+	assert_no_proof(f, "signal 15 (Terminated) ended it before it could write; choose a signal "
+			   "that it handles by 'stop:'");
+	assert_int_equal(f->err.code, ERR_CHILD);
+}
+
+static void no_proof_when_killed(void **state)
+{
+	struct fixture *f = *state;
+
+	add_service(f, "edge", "{binary} hang", READY_NONE);
+	f->services[0].stop_timeout_ns = 300 * NS_PER_MS;
+	assert_no_proof(f, "did not end within 0.3 s after signal 15 (Terminated) and was killed");
+}
+
+static void no_proof_without_runtime(void **state)
+{
+	struct fixture *f = *state;
+
+	f->binaries.v[0] = (free(f->binaries.v[0]), xstrdup(plain));
+	add_service(f, "edge", "{binary} serve {port}", READY_TCP);
+	assert_no_proof(f, "the profile runtime is not in the binary");
+}
+
+static void no_proof_when_it_leaves_by_exit(void **state)
+{
+	struct fixture *f = *state;
+
+	add_run(f, "quick", "{binary} quick", 1);
+	assert_no_proof(f, "0 bytes) after start and stop: the command ended with code 0; it must "
+			   "end by exit() or a return from main");
+}
+
+/* ---- Evidence of a crafted folder -------------------------------------------------------------
+ */
+
+static void put(const char *at, const char *name, const void *data, size_t n)
+{
+	auto_free char *path = path_join(at, name);
+
+	assert_int_equal(file_write_atomic(path, data, n, 0644, NULL), 0);
+}
+
+/* The bytes of a real raw profile of a program. */
+static void make_raw(const char *program, struct buf *ret)
+{
+	auto_strv struct strv argv = STRV_INIT, env = STRV_INIT;
+	auto_free char *path = xasprintf("%s/one.profraw", folder);
+	struct proc_options o = PROC_OPTIONS_INIT;
+	struct proc_exit end;
+
+	strv_add(&argv, program);
+	strv_add(&argv, "batch");
+	env_copy_current(&env);
+	env_set(&env, "LLVM_PROFILE_FILE", path);
+	o.argv = &argv;
+	o.env = &env;
+	assert_int_equal(proc_run(&o, 10 * NS_PER_S, &end, NULL), 0);
+	assert_int_equal(file_read(path, 0, ret, NULL), 0);
+	unlink(path);
+}
+
+struct expected {
+	pid_t pid;
+	enum process_origin origin;
+	bool exec;
+	enum raw_state state;
+	const char *file;
+};
+
+static void assert_processes(const struct fixture *f, const struct expected *v, size_t n)
+{
+	assert_int_equal(f->facts.n_processes, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct process_evidence *p = &f->facts.processes[i];
+
+		assert_int_equal(p->pid, v[i].pid);
+		assert_int_equal(p->origin, v[i].origin);
+		assert_int_equal(p->exec, v[i].exec);
+		assert_int_equal(p->state, v[i].state);
+		if (v[i].file)
+			assert_string_equal(p->file, v[i].file);
+		else
+			assert_null(p->file);
+	}
+}
+
+static void states_of_a_crafted_folder(void **state)
+{
+	static const char list[] = "start 100 1\n"
+				   "fork 101 100\nfork 102 100\nfork 103 100\nfork 104 100\n"
+				   "fork 105 100\nexec 105\n"             /* another program now */
+				   "fork 106 100\nexec 106\nnoexec 106\n" /* could not */
+				   "fork 107 100\nexec 107\nstart 107 100\n" /* itself again */
+				   "exec 108\nnoexec 108\n"                  /* a vfork child */
+				   "fork 109 100\n"
+				   "fork 110 100\nfork 110 104\n"; /* the pid was given again */
+	static const struct expected expected[] = {
+		{100, PROCESS_STARTED, false, RAW_VALID, "edge/100.profraw"},
+		{101, PROCESS_FORKED, false, RAW_EMPTY, "edge/101.profraw"},
+		{102, PROCESS_FORKED, false, RAW_INVALID, "edge/102.profraw"},
+		{103, PROCESS_FORKED, false, RAW_MISSING, NULL},
+		{104, PROCESS_FORKED, false, RAW_FOREIGN, "edge/104.profraw"},
+		{105, PROCESS_FORKED, true, RAW_MISSING, NULL},
+		{106, PROCESS_FORKED, false, RAW_MISSING, NULL},
+		{107, PROCESS_STARTED, false, RAW_VALID, "edge/107.profraw"},
+		{108, PROCESS_FORKED, true, RAW_MISSING, NULL},
+		{109, PROCESS_FORKED, false, RAW_INVALID, "edge/109.profraw"},
+		{110, PROCESS_FORKED, false, RAW_VALID, "edge/110.profraw"},
+		{110, PROCESS_FORKED, false, RAW_MISSING, NULL},
+	};
+	struct fixture *f = *state;
+	auto_free char *at = path_join(f->profiles, "edge");
+	auto_free char *link = path_join(at, "109.profraw");
+	auto_buf struct buf raw = BUF_INIT, other = BUF_INIT;
+
+	make_raw(subject, &raw);
+	make_raw(hookless, &other);
+	assert_int_equal(dir_create(at, 0755, NULL), 0);
+	put(at, "processes", list, strlen(list));
+	put(at, "100.profraw", raw.p, raw.n);
+	put(at, "101.profraw", "", 0);
+	put(at, "102.profraw", raw.p, raw.n / 2);
+	put(at, "104.profraw", other.p, other.n);
+	put(at, "107.profraw", raw.p, raw.n);
+	put(at, "110.profraw", raw.p, raw.n);
+	put(at, "999.profraw", raw.p, raw.n);
+	put(at, "default.profraw", "rubbish", 7);
+	assert_int_equal(symlink("100.profraw", link), 0);
+	assert_int_equal(train_collect(f->profiles, "edge", &names, &f->facts, &f->err), 0);
+	assert_null(f->facts.failure);
+	assert_processes(f, expected, ARRAY_SIZE(expected));
+	assert_int_equal(f->facts.n_raws, 9);
+	assert_string_equal(f->facts.raws[0].path, "edge/100.profraw");
+	assert_int_equal(f->facts.raws[0].size, raw.n);
+	assert_null(f->facts.raws[0].problem);
+	assert_non_null(f->facts.raws[2].problem);
+	assert_part(f->facts.raws[3].problem, "written by another program");
+	assert_part(f->facts.raws[5].problem, "not a regular file");
+	assert_string_equal(f->facts.raws[7].path, "edge/999.profraw");
+	assert_int_equal(f->facts.raws[7].pid, 0);
+	assert_int_equal(f->facts.raws[7].state, RAW_VALID);
+	assert_int_equal(f->facts.raws[8].state, RAW_INVALID);
+}
+
+static void list_that_says_rubbish(void **state)
+{
+	static const char list[] =
+		"start 100 1\nfork 101\n\xff\xfe\nstart -5 1\nexec\nstart 102 100";
+	static const struct expected expected[] = {
+		{100, PROCESS_STARTED, false, RAW_MISSING, NULL},
+		{102, PROCESS_STARTED, false, RAW_MISSING, NULL},
+	};
+	struct fixture *f = *state;
+	auto_free char *at = path_join(f->profiles, "edge");
+
+	assert_int_equal(dir_create(at, 0755, NULL), 0);
+	put(at, "processes", list, strlen(list));
+	assert_int_equal(train_collect(f->profiles, "edge", &names, &f->facts, &f->err), 0);
+	assert_processes(f, expected, ARRAY_SIZE(expected));
+	assert_part(f->facts.failure, "line 2 of its list of processes, 'fork 101', says nothing");
+	assert_part(f->facts.failure, "line 5");
+	assert_int_equal(train_collect(f->profiles, "nowhere", &names, &f->facts, &f->err), -1);
+	assert_int_equal(f->err.code, ERR_IO);
+}
+
+/* ---- Set-up --------------------------------------------------------------------------------- */
+
+static char *build(const char *cc, const char *to, const char *flags, const char *sources)
+{
+	char *path = xasprintf("%s/%s", folder, to);
+	auto_free char *command = xasprintf("%s -O1 -w %s -o %s %s", cc, flags, path, sources);
+	auto_strv struct strv argv = STRV_INIT, lines = STRV_INIT;
+	struct proc_options o = PROC_OPTIONS_INIT;
+	struct error err = ERROR_INIT;
+
+	strv_add(&argv, "/bin/sh");
+	strv_add(&argv, "-c");
+	strv_add(&argv, command);
+	o.argv = &argv;
+	if (proc_capture(&o, 60 * NS_PER_S, &lines, &err) < 0) {
+		fprintf(stderr, "%s\n", err.msg);
+		exit(2);
+	}
+	return path;
+}
+
+static void build_subjects(const char *cc, const char *source, const char *hook)
+{
+	auto_free char *object = xasprintf("%s/hook.o", folder);
+	auto_free char *both = xasprintf("%s %s", source, object);
+	struct elf_facts facts = {0};
+
+	free(build(cc, "hook.o", "-c", hook));
+	plain = build(cc, "plain", "", source);
+	subject = build(cc, "subject", "-fprofile-generate", both);
+	hookless = build(cc, "hookless", "-fprofile-generate -Dwork=other_work", source);
+	if (elf_facts_read(subject, &facts, NULL) < 0 || !facts.names_sha256)
+		exit(2);
+	strv_add(&names, facts.names_sha256);
+	elf_facts_release(&facts);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(forking_server_is_counted_exactly),
+		TEST(unexpected_answer_stops_the_phases),
+		TEST(service_that_dies_fails_its_phase),
+		TEST(slow_answer_is_a_time_out),
+		TEST(service_that_does_not_start),
+		TEST(other_services_get_no_profile_environment),
+		TEST(batch_program_in_repeated_runs),
+		TEST(failing_run_tells_its_output),
+		TEST(hanging_run_is_killed_whole),
+		TEST(skipped_phase_and_only_phase),
+		TEST(replay_expects_no_profiles),
+		TEST(clone_without_handlers_is_noticed),
+		TEST(exec_needs_no_profile),
+		TEST(process_that_leaves_by_exit_handlers_skipped),
+		TEST(worker_of_another_user_can_write),
+		TEST(missing_hook_is_told),
+		TEST(configuration_errors_are_errors),
+		TEST(proof_of_a_server),
+		TEST(proof_of_a_batch_program),
+		TEST(no_proof_when_the_signal_is_not_handled),
+		TEST(no_proof_when_killed),
+		TEST(no_proof_without_runtime),
+		TEST(no_proof_when_it_leaves_by_exit),
+		TEST(states_of_a_crafted_folder),
+		TEST(list_that_says_rubbish),
+	};
+	char name[] = "/tmp/whet-train-XXXXXX";
+	int failed;
+
+	if (argc < 4)
+		return 2;
+	folder = mkdtemp(name);
+	if (!folder || chmod(folder, 0755) < 0)
+		return 2;
+	build_subjects(argv[1], argv[2], argv[3]);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	(void)tree_remove(folder, NULL);
+	free(plain);
+	free(subject);
+	free(hookless);
+	strv_release(&names);
+	return failed;
+}
