@@ -43,6 +43,6 @@ struct gate {
 extern const struct gate gates[];
 extern const size_t n_gates;
 
-/* Runs every gate of a moment. A gate that is asked again replaces its earlier verdict in vs. */
+/* Runs every gate of a moment. Of a gate that was asked twice the last verdict counts. */
 void gates_run(enum gate_moment moment, const struct gate_facts *f, struct verdicts *vs);
 const struct gate *gate_find(const char *name);

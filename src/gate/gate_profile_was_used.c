@@ -229,6 +229,8 @@ static void judge_records(struct use *u)
 {
 	auto_records struct records reached = {0};
 
+	bool changed = profile_changed(u->f); /* then profile-unchanged owns what cannot be read */
+
 	records_reached(u->f->optimised, NULL, &reached);
 	for (size_t i = 0; i < reached.n; i++) {
 		const struct compile_record *r = reached.v[i];
@@ -238,7 +240,7 @@ static void judge_records(struct use *u)
 			evidence_add(
 				&u->hard, "%s: its objects are not known: %s", label, r->map_error);
 		for (size_t k = 0; k < r->n_diags; k++) {
-			if (r->diags[k].kind == DIAG_UNREADABLE)
+			if (r->diags[k].kind == DIAG_UNREADABLE && !changed)
 				evidence_add(&u->hard, "%s: %s", label,
 					r->diags[k].text
 						? r->diags[k].text

@@ -1,4 +1,3 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -156,30 +155,10 @@ static void ask(const struct gate *g, const struct gate_facts *f, struct verdict
 	g->fn(f, vs);
 }
 
-static void forget(const char *gate, struct verdicts *vs)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < vs->n; i++) {
-		struct verdict *v = &vs->v[i];
-
-		if (strcmp(v->gate, gate) != 0) {
-			vs->v[kept++] = *v;
-			continue;
-		}
-		free(v->summary);
-		free(v->evidence);
-		free(v->remedy);
-	}
-	vs->n = kept;
-}
-
 void gates_run(enum gate_moment moment, const struct gate_facts *f, struct verdicts *vs)
 {
 	for (size_t i = 0; i < n_gates; i++) {
-		if (gates[i].moment != moment && gates[i].again != moment)
-			continue;
-		forget(gates[i].name, vs);
-		ask(&gates[i], f, vs);
+		if (gates[i].moment == moment || gates[i].again == moment)
+			ask(&gates[i], f, vs);
 	}
 }

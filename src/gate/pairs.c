@@ -21,22 +21,31 @@ static bool is_object_link(const struct compile_record *r)
 	return r->kind == CALL_LINK || r->kind == CALL_PARTIAL_LINK;
 }
 
-/* How well two records pair: 3 the same compilation, 2 and 1 the same one under another identity, 0
- * not. */
+static int crate_likeness(const struct compile_record *a, const struct compile_record *b)
+{
+	bool source = same(a->source, b->source) && same(a->crate_type, b->crate_type);
+	bool metadata = same(a->metadata, b->metadata);
+
+	if (source && same(a->crate_name, b->crate_name))
+		return metadata ? 3 : 2;
+	if (a->metadata && metadata)
+		return 2;
+	return source;
+}
+
+/* How well two records pair: 3 the same compilation, 2 and 1 the same one under another identity,
+ * 0 not. */
 static int likeness(const struct compile_record *a, const struct compile_record *b)
 {
-	if (a->kind != b->kind || b->class != a->class)
-		return 0;
-	if (a->kind == CALL_RUSTC) {
-		bool source = same(a->source, b->source) && same(a->crate_type, b->crate_type);
+	bool source = !is_object_link(a) && source_of(a) && same(source_of(a), source_of(b));
 
-		if (same(a->crate_name, b->crate_name) && source)
-			return same(a->metadata, b->metadata) ? 3 : 2;
-		return a->metadata && same(a->metadata, b->metadata) ? 2 : source ? 1 : 0;
-	}
+	if (a->kind != b->kind || a->class != b->class)
+		return 0;
+	if (a->kind == CALL_RUSTC)
+		return crate_likeness(a, b);
 	if (same(a->output, b->output))
-		return is_object_link(a) || same(source_of(a), source_of(b)) ? 3 : 2;
-	return !is_object_link(a) && source_of(a) && same(source_of(a), source_of(b)) ? 1 : 0;
+		return is_object_link(a) || source ? 3 : 2;
+	return source;
 }
 
 static const struct compile_record *counterpart(
