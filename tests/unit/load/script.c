@@ -1,0 +1,214 @@
+#include "script.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define CONNECTIONS_MAX 512
+
+struct peer {
+	struct script *s;
+	int fd;
+	bool used, closed;
+	uint64_t on_conn;
+	pthread_t thread;
+};
+
+struct script {
+	int fd;
+	script_fn *fn;
+	void *ctx;
+	pthread_mutex_t lock;
+	pthread_t thread;
+	uint64_t requests, connections;
+	struct peer peers[CONNECTIONS_MAX];
+};
+
+void reply_text(struct script_reply *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	r->n += (size_t)vsnprintf(r->bytes + r->n, sizeof(r->bytes) - r->n, fmt, ap);
+	va_end(ap);
+}
+
+static bool send_reply(int fd, const struct script_reply *r)
+{
+	size_t step = r->bytewise ? 1 : r->n;
+
+	for (size_t i = 0; i < r->n; i += step) {
+		if (send(fd, r->bytes + i, step, MSG_NOSIGNAL) != (ssize_t)step)
+			return false;
+		if (r->bytewise)
+			usleep(100);
+	}
+	return true;
+}
+
+/* Reads one request; false at the end of the connection. */
+static bool read_request(struct peer *p, char *buf, size_t size, struct http_head *h, size_t *have)
+{
+	http_request_begin(h);
+	for (;;) {
+		enum http_progress r = http_head_parse(h, buf, *have);
+		ssize_t k;
+
+		if (r == HTTP_BAD)
+			return false;
+		if (r == HTTP_DONE && *have >= h->size + h->length)
+			return true;
+		k = recv(p->fd, buf + *have, size - *have, 0);
+		if (k <= 0)
+			return false;
+		*have += (size_t)k;
+	}
+}
+
+static void ask(struct peer *p, const struct http_head *h, const char *buf, struct script_reply *r)
+{
+	char *head = strndup(buf, h->size);
+	char *method = strndup(buf + h->method.off, h->method.n);
+	char *target = strndup(buf + h->target.off, h->target.n);
+	struct script_request q = {.method = method,
+		.target = target,
+		.head = head,
+		.body_n = h->length,
+		.on_conn = ++p->on_conn};
+
+	pthread_mutex_lock(&p->s->lock);
+	q.number = ++p->s->requests;
+	p->s->fn(p->s->ctx, &q, r);
+	pthread_mutex_unlock(&p->s->lock);
+	free(head);
+	free(method);
+	free(target);
+}
+
+static void peer_end(struct peer *p, enum after after)
+{
+	struct linger now = {.l_onoff = 1, .l_linger = 0};
+
+	if (after == AFTER_RESET)
+		setsockopt(p->fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	pthread_mutex_lock(&p->s->lock);
+	close(p->fd);
+	p->closed = true;
+	pthread_mutex_unlock(&p->s->lock);
+}
+
+static void *peer_run(void *arg)
+{
+	struct peer *p = arg;
+	struct http_head *h = malloc(sizeof(*h));
+	struct script_reply *r = malloc(sizeof(*r));
+	size_t have = 0, size = 65536;
+	char *buf = malloc(size);
+	enum after after = AFTER_KEEP;
+
+	while (after == AFTER_KEEP && read_request(p, buf, size, h, &have)) {
+		r->n = 0;
+		r->after = AFTER_KEEP;
+		r->bytewise = false;
+		ask(p, h, buf, r);
+		after = r->after;
+		have -= h->size + h->length;
+		memmove(buf, buf + h->size + h->length, have);
+		if (!send_reply(p->fd, r))
+			break;
+	}
+	if (after == AFTER_HANG) {
+		while (recv(p->fd, buf, size, 0) > 0)
+			;
+	}
+	peer_end(p, after);
+	free(h);
+	free(r);
+	free(buf);
+	return NULL;
+}
+
+static void *accept_run(void *arg)
+{
+	struct script *s = arg;
+
+	for (;;) {
+		int one = 1, fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC);
+		struct peer *p;
+
+		if (fd < 0)
+			return NULL;
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+		pthread_mutex_lock(&s->lock);
+		if (s->connections == CONNECTIONS_MAX)
+			abort();
+		p = &s->peers[s->connections++];
+		*p = (struct peer){.s = s, .fd = fd, .used = true};
+		pthread_create(&p->thread, NULL, peer_run, p);
+		pthread_mutex_unlock(&s->lock);
+	}
+}
+
+struct script *script_start(script_fn *fn, void *ctx, uint16_t *port)
+{
+	struct script *s = calloc(1, sizeof(*s));
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t n = sizeof(a);
+
+	s->fn = fn;
+	s->ctx = ctx;
+	pthread_mutex_init(&s->lock, NULL);
+	s->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (bind(s->fd, (struct sockaddr *)&a, n) < 0 || listen(s->fd, 128) < 0 ||
+		getsockname(s->fd, (struct sockaddr *)&a, &n) < 0)
+		abort();
+	*port = ntohs(a.sin_port);
+	pthread_create(&s->thread, NULL, accept_run, s);
+	return s;
+}
+
+uint64_t script_requests(struct script *s)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&s->lock);
+	n = s->requests;
+	pthread_mutex_unlock(&s->lock);
+	return n;
+}
+
+uint64_t script_connections(struct script *s)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&s->lock);
+	n = s->connections;
+	pthread_mutex_unlock(&s->lock);
+	return n;
+}
+
+void script_close_idle(struct script *s)
+{
+	pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; i < s->connections; i++) {
+		if (s->peers[i].used && !s->peers[i].closed)
+			shutdown(s->peers[i].fd, SHUT_RDWR);
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+void script_stop(struct script *s)
+{
+	shutdown(s->fd, SHUT_RDWR);
+	pthread_join(s->thread, NULL);
+	close(s->fd);
+	script_close_idle(s);
+	for (size_t i = 0; i < s->connections; i++)
+		pthread_join(s->peers[i].thread, NULL);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}

@@ -1,0 +1,49 @@
+/* A server whose every answer is scripted by the test, byte for byte, and which counts. */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "http/http.h"
+#include "load/load.h"
+
+enum after { AFTER_KEEP, AFTER_CLOSE, AFTER_RESET, AFTER_HANG };
+
+struct script_request {
+	const char *method, *target; /* NUL-terminated */
+	const char *head;            /* the whole head, NUL-terminated */
+	size_t body_n;
+	uint64_t number;  /* of all requests, from 1 */
+	uint64_t on_conn; /* of those on this connection, from 1 */
+};
+
+struct script_reply {
+	char bytes[8192];
+	size_t n;
+	enum after after;
+	bool bytewise; /* sent in single bytes */
+};
+
+struct script;
+typedef void script_fn(void *ctx, const struct script_request *q, struct script_reply *r);
+
+/* Starts listening on 127.0.0.1; one thread per connection, fn is called under a lock. */
+struct script *script_start(script_fn *fn, void *ctx, uint16_t *port);
+/* Requests read whole, and connections accepted, so far. */
+uint64_t script_requests(struct script *s);
+uint64_t script_connections(struct script *s);
+/* Closes all connections that wait for a request. */
+void script_close_idle(struct script *s);
+void script_stop(struct script *s);
+
+void reply_text(struct script_reply *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+extern const struct CMUnitTest fault_tests[], pure_tests[];
+extern const size_t n_fault_tests, n_pure_tests;
