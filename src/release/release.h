@@ -12,11 +12,15 @@ struct release_file {
 	bool executable;
 };
 
-/* A gzip'ed ustar archive whose bytes depend on names and contents alone: sorted, owner 0, mode 0755 or
- * 0644, mtime = epoch. */
+/* A gzip'ed ustar archive whose bytes depend on names and contents alone: sorted, owner 0, mode
+ * 0755 or 0644, mtime = epoch, no time in the gzip header. ERR_CONFIG for a name that is absolute,
+ * holds "." or "..", or comes twice. Appears whole or not at all. */
 int release_archive(const char *path, const char *top, const struct release_file *files, size_t n,
 	uint64_t epoch, struct error *err);
 /* SHA256SUMS over the named files of a folder, sorted; format of sha256sum(1). */
 int release_checksums(const char *folder, const struct strv *names, struct error *err);
-/* Strips a copy: symbol table and debug sections out, by the given strip program. */
+/* Strips a copy: symbol table and debug sections out, by the first of llvm-strip and strip in PATH.
+ * ERR_ENVIRONMENT when there is none; ERR_CHILD when it fails or leaves something that is no ELF
+ * file or larger than before. llvm-strip comes first because GNU strip breaks files that a
+ * post-link optimiser laid out. */
 int release_strip(const char *from, const char *to, struct error *err);

@@ -1,0 +1,94 @@
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/proc.h"
+#include "release/release.h"
+
+#define STRIP_TIMEOUT_NS (120 * NS_PER_S)
+
+static bool is_elf(const char *path, uint64_t *size)
+{
+	struct file_map m;
+	bool elf;
+
+	if (file_map(path, &m, NULL) < 0)
+		return false;
+	elf = m.n > 64 && memcmp(m.p, "\177ELF", 4) == 0;
+	*size = m.n;
+	file_unmap(&m);
+	return elf;
+}
+
+static char *find_strip(struct error *err)
+{
+	static const char *const names[] = {"llvm-strip", "strip", "llvm-strip-22", "llvm-strip-19",
+		"llvm-strip-16", "llvm-strip-14"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		char *found = path_find_program(names[i], getenv("PATH"), NULL);
+
+		if (found)
+			return found;
+	}
+	error_set(err, ERR_ENVIRONMENT,
+		"no strip program: neither 'llvm-strip' nor 'strip' is in PATH; install binutils "
+		"or "
+		"llvm, or set 'strip: false' in release");
+	return NULL;
+}
+
+static int run_strip(const char *program, const char *file, struct error *err)
+{
+	auto_strv struct strv argv = STRV_INIT, lines = STRV_INIT;
+	struct proc_options p = PROC_OPTIONS_INIT;
+
+	strv_add(&argv, program);
+	strv_add(&argv, "--strip-all");
+	strv_add(&argv, file);
+	p.argv = &argv;
+	return proc_capture(&p, STRIP_TIMEOUT_NS, &lines, err);
+}
+
+/* A stripped file is an ELF file, holds something, and is no larger than before: strip programs
+ * exit with 0 also where they did nothing. */
+static int check_stripped(
+	const char *program, const char *from, const char *to, uint64_t before, struct error *err)
+{
+	uint64_t after;
+
+	if (!is_elf(to, &after))
+		return error_set(err, ERR_CHILD, "'%s' left no ELF file of '%s'", program, from);
+	if (after > before)
+		return error_set(err, ERR_CHILD,
+			"'%s' made '%s' larger: %llu bytes before, %llu after", program, from,
+			(unsigned long long)before, (unsigned long long)after);
+	return 0;
+}
+
+int release_strip(const char *from, const char *to, struct error *err)
+{
+	auto_free char *program = find_strip(err);
+	auto_free char *temporary = xasprintf("%s.strip", to);
+	uint64_t before;
+	int r;
+
+	if (!program)
+		return -1;
+	if (!is_elf(from, &before))
+		return error_set(err, ERR_CORRUPT, "cannot strip '%s': it is no ELF file", from);
+	if (file_copy(from, temporary, 0755, err) < 0)
+		return -1;
+	r = run_strip(program, temporary, err);
+	if (r == 0)
+		r = check_stripped(program, from, temporary, before, err);
+	if (r == 0)
+		r = file_rename(temporary, to, err);
+	if (r < 0)
+		(void)unlink(temporary);
+	return r;
+}
