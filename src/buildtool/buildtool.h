@@ -11,18 +11,19 @@
 
 /* Where one build happens. All paths absolute. */
 struct build_place {
-	const char *source; /* the sources to build: the user's own folder, or its copy in the slot */
-	const char *build;  /* the build folder in the slot (cargo's target folder, cmake's -B, …) */
+	const char
+		*source; /* the sources to build: the user's own folder, or its copy in the slot */
+	const char *build; /* the build folder in the slot (cargo's target folder, cmake's -B, …) */
 	const char *cc, *cxx; /* compiler names as the build sees them (found through PATH) */
 	int jobs;
 };
 
 struct build_step {
-	char *label;        /* "configure", "build" */
+	char *label; /* "configure", "build" */
 	struct strv argv;
 	char *cwd;
-	bool configure;     /* observe only: no flags are added */
-	struct strv env;    /* NAME=VALUE on top of the node's */
+	bool configure;  /* observe only: no flags are added */
+	struct strv env; /* NAME=VALUE on top of the node's */
 };
 
 struct build_steps {

@@ -22,7 +22,7 @@ static void read_lines(const struct strv *lines, struct compiler *c)
 {
 	const char *version = strstr(lines->v[0], "clang version ") + strlen("clang version ");
 
-	c->major = atoi(version);
+	c->major = leading_int(version);
 	c->llvm = c->major;
 	c->version = xasprintf("clang %s", version);
 	for (size_t i = 1; i < lines->n && !c->target; i++)

@@ -35,7 +35,7 @@ static void scan_folder(const char *folder, struct majors *m)
 
 		if (!strncmp(e->d_name, "clang-", 6) && *digits && strlen(digits) < 4 &&
 			!digits[strspn(digits, "0123456789")])
-			add_major(m, atoi(digits));
+			add_major(m, leading_int(digits));
 	}
 	closedir(d);
 }

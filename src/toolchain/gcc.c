@@ -14,7 +14,7 @@ int gcc_probe(
 		ask_line(q, "-dumpmachine", &c->target, err) < 0 ||
 		ask_line(q, "-print-libgcc-file-name", &libgcc, err) < 0)
 		return error_context(err, "'%s'", q->path);
-	c->major = atoi(full);
+	c->major = leading_int(full);
 	if (c->major <= 0)
 		return error_set(
 			err, ERR_ENVIRONMENT, "'%s' tells no version of gcc: '%s'", q->path, full);

@@ -18,6 +18,9 @@ int ask_line(const struct question *q, const char *arg, char **ret, struct error
  * file. */
 char *ask_file(const struct question *q, const char *name);
 
+/* The number at the front of a text; 0 when there is none or it is no sensible version. */
+int leading_int(const char *text);
+
 /* Each fills what its family needs; first: the first line of --version, lines: all of them. */
 int clang_probe(
 	const struct question *q, const struct strv *lines, struct compiler *c, struct error *err);

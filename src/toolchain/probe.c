@@ -59,6 +59,15 @@ char *ask_file(const struct question *q, const char *name)
 	return path_clean(line);
 }
 
+int leading_int(const char *text)
+{
+	int v = 0;
+
+	for (; *text >= '0' && *text <= '9' && v < 100000; text++)
+		v = v * 10 + (*text - '0');
+	return v < 100000 ? v : 0;
+}
+
 static bool is_numbered(const char *name, const char *stem)
 {
 	size_t n = strlen(stem);

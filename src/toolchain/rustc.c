@@ -57,9 +57,9 @@ static int read_lines(
 		return error_set(err, ERR_ENVIRONMENT,
 			"'%s -vV' names no release and host; is it rustc?", q->path);
 	c->version = xstrdup(lines->v[0]);
-	c->major = atoi(release + 2);
+	c->major = leading_int(release + 2);
 	c->target = xstrdup(host);
-	c->llvm = llvm ? atoi(llvm) : 0;
+	c->llvm = llvm ? leading_int(llvm) : 0;
 	if (c->llvm < LLVM_OLDEST)
 		return error_set(err, ERR_ENVIRONMENT,
 			"'%s' is %s with LLVM %s; whet needs a rustc built with LLVM %d or newer "

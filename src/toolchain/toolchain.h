@@ -10,22 +10,23 @@
 enum compiler_family { FAMILY_CLANG, FAMILY_GCC, FAMILY_RUSTC, FAMILY_UNKNOWN };
 
 struct compiler {
-	char *path;   /* absolute, as found (symlinks kept: argv[0] matters to rustup) */
+	char *path; /* absolute, as found (symlinks kept: argv[0] matters to rustup) */
 	enum compiler_family family;
-	int major;    /* of the compiler; for rustc the minor of 1.x */
-	int llvm;     /* LLVM major; 0 for gcc */
-	char *version; /* one line, without paths: "clang 22.1.8 (1~deb12u1)", "rustc 1.95.0 (59807616e …)" */
-	char *target;  /* default triple */
-	char *runtime; /* path of its profile runtime; NULL when it has none */
-	char *sysroot; /* rustc: its sysroot; clang, gcc: resource or library folder */
+	int major;        /* of the compiler; for rustc the minor of 1.x */
+	int llvm;         /* LLVM major; 0 for gcc */
+	char *version;    /* one line, without paths: "clang 22.1.8 (1~deb12u1)", "rustc 1.95.0
+			     (59807616e …)" */
+	char *target;     /* default triple */
+	char *runtime;    /* path of its profile runtime; NULL when it has none */
+	char *sysroot;    /* rustc: its sysroot; clang, gcc: resource or library folder */
 	bool has_map_lld; /* rustc only: links by rust-lld unless told otherwise */
 };
 void compiler_release(struct compiler *c);
 
 /* Finds and asks one compiler by name or path. ERR_ENVIRONMENT with the package to install when it
  * is absent or unusable (no profile runtime). */
-int toolchain_probe(const char *name, const char *path_list, struct compiler *ret,
-	struct error *err);
+int toolchain_probe(
+	const char *name, const char *path_list, struct compiler *ret, struct error *err);
 /* The same as seen from a folder: rustup's rustc is another one where a rust-toolchain.toml stands.
  * folder NULL: the own working folder. */
 int toolchain_probe_in(const char *folder, const char *name, const char *path_list,
@@ -36,8 +37,8 @@ int toolchain_find_clang(const char *path_list, struct compiler *ret, struct err
 /* The closed lists of what whet adds (design: rule 10). profile: path of the indexed profile.
  * hook: path of the hook object. */
 enum toolchain_mode { MODE_PLAIN, MODE_INSTRUMENTED, MODE_OPTIMISED };
-void toolchain_compile_flags(const struct compiler *c, enum toolchain_mode mode,
-	const char *profile, struct strv *ret);
+void toolchain_compile_flags(
+	const struct compiler *c, enum toolchain_mode mode, const char *profile, struct strv *ret);
 void toolchain_link_flags(const struct compiler *c, enum toolchain_mode mode, const char *profile,
 	const char *hook, struct strv *ret);
 
@@ -46,9 +47,10 @@ void toolchain_link_flags(const struct compiler *c, enum toolchain_mode mode, co
  * "warn") and "-A warnings". The rest is copied to ret, what was taken out to removed. What clang
  * can turn on again (-Wno-everything, -Wno-backend-plugin) stays: the compile flags end in
  * -Wbackend-plugin and must therefore follow the call's own. */
-void toolchain_unsilence(const struct compiler *c, const struct strv *argv, struct strv *ret,
-	struct strv *removed);
-/* clang only: whether a warning of the call is an error, so that -Wno-error=backend-plugin is due. */
+void toolchain_unsilence(
+	const struct compiler *c, const struct strv *argv, struct strv *ret, struct strv *removed);
+/* clang only: whether a warning of the call is an error, so that -Wno-error=backend-plugin is due.
+ */
 bool toolchain_warnings_are_errors(const struct strv *argv);
 
 /* The C++ compiler that belongs to a C one: "clang++-22" for "clang-22". NULL when its name tells

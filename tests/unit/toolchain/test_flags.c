@@ -1,0 +1,298 @@
+/* The closed lists of flags, and that they do what they are there for. */
+#include "tests.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/proc.h"
+#include "toolchain/toolchain.h"
+
+static void compile_is(enum compiler_family family, enum toolchain_mode mode, const char *expected)
+{
+	struct compiler c = {.family = family};
+	auto_strv struct strv flags = STRV_INIT;
+	auto_free char *joined = NULL;
+
+	toolchain_compile_flags(&c, mode, "/p/x.profdata", &flags);
+	joined = strv_join(&flags, " ");
+	assert_string_equal(joined, expected);
+}
+
+static void link_is(enum compiler_family family, enum toolchain_mode mode, const char *expected)
+{
+	struct compiler c = {.family = family};
+	auto_strv struct strv flags = STRV_INIT;
+	auto_free char *joined = NULL;
+
+	toolchain_link_flags(&c, mode, "/p/x.profdata", "/h/hook.o", &flags);
+	joined = strv_join(&flags, " ");
+	assert_string_equal(joined, expected);
+}
+
+void test_clang_flags(void **state)
+{
+	compile_is(FAMILY_CLANG, MODE_PLAIN, "");
+	compile_is(FAMILY_CLANG, MODE_INSTRUMENTED, "-fprofile-generate");
+	compile_is(FAMILY_CLANG, MODE_OPTIMISED,
+		"-fprofile-use=/p/x.profdata -mllvm -pgo-warn-missing-function -Wbackend-plugin");
+	link_is(FAMILY_CLANG, MODE_PLAIN, "");
+	link_is(FAMILY_CLANG, MODE_INSTRUMENTED, "-fprofile-generate /h/hook.o");
+	link_is(FAMILY_CLANG, MODE_OPTIMISED, "");
+}
+
+void test_rustc_flags(void **state)
+{
+	compile_is(FAMILY_RUSTC, MODE_PLAIN, "");
+	compile_is(FAMILY_RUSTC, MODE_INSTRUMENTED, "-Cprofile-generate");
+	compile_is(FAMILY_RUSTC, MODE_OPTIMISED,
+		"-Cprofile-use=/p/x.profdata -Cllvm-args=-pgo-warn-missing-function");
+	link_is(FAMILY_RUSTC, MODE_PLAIN, "");
+	link_is(FAMILY_RUSTC, MODE_INSTRUMENTED, "-Clink-arg=/h/hook.o");
+	link_is(FAMILY_RUSTC, MODE_OPTIMISED, "");
+}
+
+void test_other_flags(void **state)
+{
+	compile_is(FAMILY_GCC, MODE_INSTRUMENTED, "");
+	compile_is(FAMILY_GCC, MODE_OPTIMISED, "");
+	link_is(FAMILY_GCC, MODE_INSTRUMENTED, "");
+	compile_is(FAMILY_UNKNOWN, MODE_INSTRUMENTED, "");
+}
+
+static void unsilenced(enum compiler_family family, const char *argv, const char *expected,
+	const char *expected_removed)
+{
+	struct compiler c = {.family = family};
+	auto_strv struct strv in = STRV_INIT, out = STRV_INIT, removed = STRV_INIT;
+	auto_free char *a = NULL, *b = NULL;
+
+	strv_split_words(&in, argv);
+	toolchain_unsilence(&c, &in, &out, &removed);
+	a = strv_join(&out, " ");
+	b = strv_join(&removed, " ");
+	assert_string_equal(a, expected);
+	assert_string_equal(b, expected_removed);
+}
+
+void test_unsilence(void **state)
+{
+	unsilenced(FAMILY_CLANG, "-O2 -w -Wall -c a.c", "-O2 -Wall -c a.c", "-w");
+	unsilenced(FAMILY_CLANG, "-Xclang -w -Xclang -foo", "-Xclang -foo", "-Xclang -w");
+	unsilenced(FAMILY_CLANG, "-Wno-everything -www", "-Wno-everything -www", "");
+	unsilenced(FAMILY_RUSTC, "--cap-lints allow a.rs", "--cap-lints=warn a.rs",
+		"--cap-lints allow");
+	unsilenced(FAMILY_RUSTC, "--cap-lints=allow", "--cap-lints=warn", "--cap-lints=allow");
+	unsilenced(FAMILY_RUSTC, "--cap-lints warn", "--cap-lints warn", "");
+	unsilenced(FAMILY_RUSTC,
+		"-Awarnings -A warnings --allow=warnings --allow warnings -Adead_code",
+		"-Adead_code", "-Awarnings -A warnings --allow=warnings --allow warnings");
+	unsilenced(FAMILY_RUSTC, "-A", "-A", "");
+	unsilenced(FAMILY_GCC, "-w -c a.c", "-w -c a.c", "");
+}
+
+void test_warnings_are_errors(void **state)
+{
+	auto_strv struct strv a = STRV_INIT;
+
+	strv_split_words(&a, "-Wall -Werror=format -Wno-error");
+	assert_false(toolchain_warnings_are_errors(&a));
+	strv_add(&a, "-Werror");
+	assert_true(toolchain_warnings_are_errors(&a));
+}
+
+void test_cxx_name(void **state)
+{
+	static const char *const pairs[][2] = {
+		{"clang", "clang++"},
+		{"clang-22", "clang++-22"},
+		{"/opt/gcc/bin/clang-22", "/opt/gcc/bin/clang++-22"},
+		{"gcc", "g++"},
+		{"gcc-12", "g++-12"},
+		{"x86_64-linux-gnu-gcc-12", "x86_64-linux-gnu-g++-12"},
+		{"cc", "c++"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		auto_free char *cxx = toolchain_cxx_name(pairs[i][0]);
+
+		assert_non_null(cxx);
+		assert_string_equal(cxx, pairs[i][1]);
+	}
+	assert_null(toolchain_cxx_name("tcc"));
+	assert_null(toolchain_cxx_name("ccache"));
+}
+
+/* ---- with real compilers ---- */
+
+struct work {
+	char folder[40];
+	struct strv env;
+	char *out; /* what the last command said on both streams */
+	int code;
+};
+
+static void work_begin(struct work *w)
+{
+	*w = (struct work){.folder = "/tmp/whet-flags-XXXXXX"};
+	assert_non_null(mkdtemp(w->folder));
+	env_copy_current(&w->env);
+}
+
+static void work_end(struct work *w)
+{
+	tree_remove(w->folder, NULL);
+	strv_release(&w->env);
+	free(w->out);
+}
+
+static void run(struct work *w, const struct strv *argv)
+{
+	struct proc_options o = PROC_OPTIONS_INIT;
+	auto_strv struct strv shell = STRV_INIT, lines = STRV_INIT;
+	auto_free char *quoted = strv_shell_quote(argv);
+	struct error err = ERROR_INIT;
+
+	strv_add(&shell, "sh");
+	strv_add(&shell, "-c");
+	strv_addf(&shell, "%s 2>&1; echo \"code $?\"", quoted);
+	o.argv = &shell;
+	o.env = &w->env;
+	o.cwd = w->folder;
+	if (proc_capture(&o, 60 * NS_PER_S, &lines, &err) < 0)
+		fail_msg("%s", err.msg);
+	free(w->out);
+	w->out = strv_join(&lines, "\n");
+	assert_true(lines.n > 0);
+	w->code = lines.v[lines.n - 1][5] - '0';
+}
+
+static void run_words(struct work *w, const char *words)
+{
+	auto_strv struct strv argv = STRV_INIT;
+
+	strv_split_words(&argv, words);
+	run(w, &argv);
+}
+
+static void write_file(const struct work *w, const char *name, const char *text)
+{
+	auto_free char *path = path_join(w->folder, name);
+
+	assert_int_equal(file_write_atomic(path, text, strlen(text), 0644, NULL), 0);
+}
+
+static void optimise(struct work *w, const struct compiler *c, const char *given)
+{
+	auto_strv struct strv argv = STRV_INIT, in = STRV_INIT, removed = STRV_INIT;
+	auto_free char *profile = path_join(w->folder, "p.profdata");
+
+	strv_add(&argv, c->path);
+	strv_split_words(&in, given);
+	toolchain_unsilence(c, &in, &argv, &removed);
+	toolchain_compile_flags(c, MODE_OPTIMISED, profile, &argv);
+	if (c->family == FAMILY_CLANG && toolchain_warnings_are_errors(&in))
+		strv_add(&argv, "-Wno-error=backend-plugin");
+	run(w, &argv);
+}
+
+static bool begin_real(
+	struct work *w, const char *compiler, const char *profdata, struct compiler *c)
+{
+	auto_free char *tool = path_find_program(profdata, getenv("PATH"), NULL);
+
+	if (!tool || toolchain_probe(compiler, getenv("PATH"), c, NULL) < 0) {
+		print_message("skipped: %s and %s are not both installed\n", compiler, profdata);
+		return false;
+	}
+	work_begin(w);
+	return true;
+}
+
+static void expect_told(const struct work *w, const char *given, const char *what)
+{
+	if (w->code || !strstr(w->out, what))
+		fail_msg("with '%s' expected exit code 0 and '%s', got: %s", given, what, w->out);
+}
+
+#define BODY                                                                                       \
+	"int f(int x)\n{\n\tint s = 0;\n\tfor (int i = 0; i < x; i++)\n\t\ts += i % 3 ? i : 1;\n"
+#define REST "\treturn s;\n}\nint main(int c, char **v)\n{\n\treturn f(c * 1000) == 1;\n}\n"
+
+static void clang_tells(const char *compiler, const char *profdata)
+{
+	static const char *const given[] = {"-O2 -c a.c", "-O2 -w -c a.c", "-O2 -Werror -c a.c",
+		"-O2 -Wno-everything -c a.c", "-O2 -w -Werror -Wno-backend-plugin -c a.c"};
+	auto_free char *build = xasprintf("%s -O2 -fprofile-generate a.c -o a", compiler);
+	auto_free char *merge = xasprintf("%s merge -o p.profdata a.profraw", profdata);
+	struct compiler c;
+	struct work w;
+
+	if (!begin_real(&w, compiler, profdata, &c))
+		skip();
+	write_file(&w, "a.c", BODY REST);
+	env_set(&w.env, "LLVM_PROFILE_FILE", "a.profraw");
+	run_words(&w, build);
+	assert_int_equal(w.code, 0);
+	run_words(&w, "./a");
+	run_words(&w, merge);
+	assert_int_equal(w.code, 0);
+	/* The same source: nothing to tell. */
+	optimise(&w, &c, "-O2 -Werror -c a.c");
+	assert_string_equal(w.out, "code 0");
+	write_file(&w, "a.c",
+		"int printf(const char *, ...);\n" BODY
+		"\tfor (int i = 0; i < x; i++)\n\t\tif (i % 7 == 2 && printf(\"%d\", i) > 9)\n"
+		"\t\t\treturn 1;\n" REST);
+	for (size_t i = 0; i < ARRAY_SIZE(given); i++) {
+		optimise(&w, &c, given[i]);
+		expect_told(&w, given[i], "control flow change detected (hash mismatch) f Hash");
+	}
+	compiler_release(&c);
+	work_end(&w);
+}
+
+void test_clang_tells_of_stale_profile(void **state)
+{
+	clang_tells("clang-14", "llvm-profdata-14");
+	clang_tells("clang-22", "llvm-profdata-22");
+}
+
+#define RUST(call)                                                                                 \
+	"#[inline(never)] fn f(x: u64) -> u64 { let mut s = 0; for i in 0..x { if i % 3 == 0 "     \
+	"{ s += i } else { s ^= 1 } } s }\n"                                                       \
+	"#[inline(never)] fn g(x: u64) -> u64 { let mut s = 0; for i in "                          \
+	"0..std::hint::black_box(x) "                                                              \
+	"{ if i % 5 == 0 { s += i } else { s ^= 3 } } s }\n"                                       \
+	"fn main() { println!(\"{}\", " call "(std::env::args().count() as u64 * 1000)); }\n"
+
+/* Built from f alone, used for g: g is missing. cargo gives "--cap-lints allow" to every crate of a
+ * registry, which by itself hides that. */
+void test_rustc_tells_of_missing_profile(void **state)
+{
+	static const char *const given[] = {"-O a.rs", "-O --cap-lints allow a.rs",
+		"-O -Awarnings a.rs", "-O --cap-lints=allow -A warnings a.rs"};
+	struct compiler c;
+	struct work w;
+
+	if (!begin_real(&w, "rustc", "llvm-profdata-22", &c))
+		skip();
+	write_file(&w, "a.rs", RUST("f"));
+	env_set(&w.env, "LLVM_PROFILE_FILE", "a.profraw");
+	run_words(&w, "rustc -O -Cprofile-generate a.rs -o a");
+	assert_int_equal(w.code, 0);
+	run_words(&w, "./a");
+	run_words(&w, "llvm-profdata-22 merge -o p.profdata a.profraw");
+	if (w.code)
+		fail_msg("%s", w.out);
+	write_file(&w, "a.rs", RUST("g"));
+	for (size_t i = 0; i < ARRAY_SIZE(given); i++) {
+		optimise(&w, &c, given[i]);
+		expect_told(&w, given[i], "no profile data available for function");
+	}
+	compiler_release(&c);
+	work_end(&w);
+}
