@@ -1,8 +1,9 @@
 /* whet origin: the built-in upstream server in the foreground. */
+#include <signal.h>
 #include <stdio.h>
 
-#include "cli/opt.h"
 #include "base/mem.h"
+#include "cli/opt.h"
 #include "origin/origin.h"
 
 struct announcement {
@@ -18,6 +19,17 @@ static void announce(void *ctx, uint16_t port)
 		return;
 	printf("listening on %s:%u\n", a->host, port);
 	fflush(stdout);
+}
+
+/* For good: a second signal must not kill the process while it ends in order. */
+static void block_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
 static int run(struct cli *cli, int argc, char **argv)
@@ -47,6 +59,8 @@ static int run(struct cli *cli, int argc, char **argv)
 	a = (struct announcement){host, cli->quiet};
 	o.host = host;
 	o.port = (uint16_t)port;
+	if (r == 0)
+		block_signals();
 	if (r < 0 || origin_serve(&o, &err) < 0)
 		return cli_fail(&err);
 	return 0;

@@ -74,30 +74,52 @@ static enum http_progress status_line(struct http_head *h, const char *s, uint32
 	return HTTP_MORE;
 }
 
-/* request-line = method SP request-target SP HTTP-version */
-static enum http_progress request_line(struct http_head *h, const char *s, uint32_t n)
+/* How many bytes from s on are of a token, or visible ASCII. */
+static uint32_t token_run(const char *s, uint32_t n)
 {
-	uint32_t i = 0, target;
+	uint32_t i = 0;
 
 	while (i < n && http_is_token(s[i]))
 		i++;
-	if (i == 0 || i == n || s[i] != ' ')
-		return bad(h, 400, 0, "the method is malformed");
-	h->method = (struct http_span){0, i};
-	target = ++i;
+	return i;
+}
+
+static uint32_t visible_run(const char *s, uint32_t n)
+{
+	uint32_t i = 0;
+
 	while (i < n && (uint8_t)s[i] > 0x20 && (uint8_t)s[i] < 0x7f)
 		i++;
-	if (i == target || i == n || s[i] != ' ')
-		return bad(h, 400, 0, "the request target is malformed");
-	h->target = (struct http_span){target, i - target};
-	i++;
-	if (n - i != 8 || memcmp(s + i, "HTTP/", 5) != 0 || !is_digit(s[i + 5]) ||
-		s[i + 6] != '.' || !is_digit(s[i + 7]))
+	return i;
+}
+
+/* HTTP-version at the end of a request line. */
+static enum http_progress request_version(struct http_head *h, const char *s, uint32_t n)
+{
+	if (n != 8 || memcmp(s, "HTTP/", 5) != 0 || !is_digit(s[5]) || s[6] != '.' ||
+		!is_digit(s[7]))
 		return bad(h, 400, 0, "the request line is malformed after the target");
-	h->minor = version(s + i);
+	h->minor = version(s);
 	if (h->minor < 0)
 		return bad(h, 505, 0, "the HTTP version is neither 1.0 nor 1.1");
 	return HTTP_MORE;
+}
+
+/* request-line = method SP request-target SP HTTP-version */
+static enum http_progress request_line(struct http_head *h, const char *s, uint32_t n)
+{
+	uint32_t method = token_run(s, n), target, at;
+
+	if (method == 0 || method == n || s[method] != ' ')
+		return bad(h, 400, 0, "the method is malformed");
+	at = method + 1;
+	target = visible_run(s + at, n - at);
+	if (target == 0 || at + target == n || s[at + target] != ' ')
+		return bad(h, 400, 0, "the request target is malformed");
+	h->method = (struct http_span){0, method};
+	h->target = (struct http_span){at, target};
+	at += target + 1;
+	return request_version(h, s + at, n - at);
 }
 
 static enum http_progress content_length(struct http_head *h, const char *v, uint32_t n)
@@ -180,28 +202,31 @@ static enum http_progress known_field(struct http_head *h, const char *p, struct
 	return HTTP_MORE;
 }
 
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
 static enum http_progress field_line(struct http_head *h, const char *p, uint32_t n)
 {
 	const char *s = p + h->line;
-	uint32_t i = 0, from, to = n;
+	uint32_t name = token_run(s, n), from, to = n;
 	struct http_field f;
 
-	if (s[0] == ' ' || s[0] == '\t')
+	if (is_blank(s[0]))
 		return bad(h, 400, h->line, "a field line is folded");
-	while (i < n && http_is_token(s[i]))
-		i++;
-	if (i == 0 || i == n || s[i] != ':')
+	if (name == 0 || name == n || s[name] != ':')
 		return bad(h, 400, h->line, "a field name is malformed");
 	if (h->n_fields == HTTP_FIELDS_MAX)
 		return bad(h, 431, h->line, "there are too many fields");
-	from = i + 1;
+	from = name + 1;
 	if (!http_all_value(s + from, n - from))
 		return bad(h, 400, h->line, "a field value holds a control character");
-	while (from < to && (s[from] == ' ' || s[from] == '\t'))
+	while (from < to && is_blank(s[from]))
 		from++;
-	while (to > from && (s[to - 1] == ' ' || s[to - 1] == '\t'))
+	while (to > from && is_blank(s[to - 1]))
 		to--;
-	f.name = (struct http_span){h->line, i};
+	f.name = (struct http_span){h->line, name};
 	f.value = (struct http_span){h->line + from, to - from};
 	h->fields[h->n_fields++] = f;
 	return known_field(h, p, f);

@@ -9,6 +9,10 @@
 
 #define SLOW_PAUSE_NS (10 * NS_PER_MS)
 
+struct range {
+	uint64_t off, end, total;
+};
+
 struct head_facts {
 	int status;
 	const char *type; /* NULL: no Content-Type */
@@ -16,8 +20,8 @@ struct head_facts {
 	uint64_t length;
 	bool etag; /* of the route's number */
 	uint64_t etag_n;
-	bool ranged; /* Content-Range from off to end of total */
-	uint64_t off, end, total;
+	bool ranged; /* a Content-Range is given */
+	struct range range;
 };
 
 static const char text_type[] = "text/plain; charset=utf-8";
@@ -68,15 +72,15 @@ static void write_head(struct client *c, const struct head_facts *f)
 	}
 	if (f->ranged) {
 		buf_adds(b, "Content-Range: bytes ");
-		add_number(b, f->off);
+		add_number(b, f->range.off);
 		buf_addc(b, '-');
-		add_number(b, f->end - 1);
+		add_number(b, f->range.end - 1);
 		buf_addc(b, '/');
-		add_number(b, f->total);
+		add_number(b, f->range.total);
 		buf_adds(b, "\r\n");
 	}
 	if (f->status == 416)
-		add_named(b, "Content-Range: bytes */", f->total);
+		add_named(b, "Content-Range: bytes */", f->range.total);
 	if (c->answer.chunked)
 		buf_adds(b, "Transfer-Encoding: chunked\r\n");
 	else if (!status_without_body(f->status))
@@ -95,7 +99,7 @@ static void write_text(struct client *c, int status, const char *text, uint64_t 
 		.type = text_type,
 		.type_n = sizeof(text_type) - 1,
 		.length = strlen(text),
-		.total = total};
+		.range.total = total};
 
 	if (!status_without_body(status)) {
 		buf_clear(&c->kept);
@@ -122,30 +126,44 @@ static bool method_is(const struct client *c, const char *head, const char *meth
 	       memcmp(head + c->head.method.off, method, c->head.method.n) == 0;
 }
 
-/* If-None-Match: "*" or a list; a weak tag matches too (RFC 9110 section 13.1.2). */
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* One element of If-None-Match. */
+static bool tag_hit(const char *v, size_t n, const char *etag)
+{
+	while (n && is_blank(v[0])) {
+		v++;
+		n--;
+	}
+	while (n && is_blank(v[n - 1]))
+		n--;
+	if (n == 1 && v[0] == '*')
+		return true;
+	if (n > 2 && v[0] == 'W' && v[1] == '/') {
+		v += 2;
+		n -= 2;
+	}
+	return n == strlen(etag) && memcmp(v, etag, n) == 0;
+}
+
+/* If-None-Match: "*" or a list; a weak tag matches too (RFC 9110 section 13.1.2). Our own tags hold
+ * no comma, so a tag with one inside cannot match by its parts. */
 static bool none_match_hit(const char *v, size_t n, const char *etag)
 {
-	size_t i = 0, want = strlen(etag);
+	for (;;) {
+		const char *comma = memchr(v, ',', n);
+		size_t k = comma ? (size_t)(comma - v) : n;
 
-	while (i < n) {
-		size_t from, to;
-
-		while (i < n && (v[i] == ' ' || v[i] == '\t' || v[i] == ','))
-			i++;
-		from = i;
-		while (i < n && v[i] != ',')
-			i++;
-		to = i;
-		while (to > from && (v[to - 1] == ' ' || v[to - 1] == '\t'))
-			to--;
-		if (to - from == 1 && v[from] == '*')
+		if (tag_hit(v, k, etag))
 			return true;
-		if (to - from > 2 && v[from] == 'W' && v[from + 1] == '/')
-			from += 2;
-		if (to - from == want && memcmp(v + from, etag, want) == 0)
-			return true;
+		if (!comma)
+			return false;
+		v += k + 1;
+		n -= k + 1;
 	}
-	return false;
 }
 
 static bool digits_to(const char *v, size_t n, size_t *i, uint64_t *ret)
@@ -161,38 +179,46 @@ static bool digits_to(const char *v, size_t n, size_t *i, uint64_t *ret)
 
 enum range_result { RANGE_NONE, RANGE_PART, RANGE_UNSATISFIABLE };
 
-/* One range in bytes; several ranges, or anything unclear, mean the whole (which is allowed). */
-static enum range_result range_parse(
-	const char *v, size_t n, uint64_t total, uint64_t *off, uint64_t *end)
+/* What "first-last", "first-" or "-count" means for a body of total bytes. */
+static enum range_result range_from(
+	bool has_first, uint64_t first, bool has_last, uint64_t last, struct range *ret)
 {
-	uint64_t a, b;
-	size_t i = 6;
-	bool first, last;
+	uint64_t total = ret->total;
 
-	if (n < 7 || strncasecmp(v, "bytes=", 6) != 0)
-		return RANGE_NONE;
-	first = digits_to(v, n, &i, &a);
-	if (i == n || v[i++] != '-')
-		return RANGE_NONE;
-	last = digits_to(v, n, &i, &b);
-	if (i != n || (!first && !last) || (first && last && b < a))
-		return RANGE_NONE;
-	if (first) {
-		if (a >= total)
+	if (!has_first) {
+		if (last == 0 || total == 0)
 			return RANGE_UNSATISFIABLE;
-		*off = a;
-		*end = last && b < total ? b + 1 : total;
-	} else {
-		if (b == 0 || total == 0)
-			return RANGE_UNSATISFIABLE;
-		*off = b < total ? total - b : 0;
-		*end = total;
+		ret->off = last < total ? total - last : 0;
+		ret->end = total;
+		return RANGE_PART;
 	}
+	if (first >= total)
+		return RANGE_UNSATISFIABLE;
+	ret->off = first;
+	ret->end = has_last && last < total ? last + 1 : total;
 	return RANGE_PART;
 }
 
-static enum range_result range_of(const struct client *c, const char *head, uint64_t total,
-	const char *etag, uint64_t *off, uint64_t *end)
+/* One range in bytes; several ranges, or anything unclear, mean the whole (which is allowed). */
+static enum range_result range_parse(const char *v, size_t n, struct range *ret)
+{
+	uint64_t first, last;
+	size_t i = 6;
+	bool has_first, has_last;
+
+	if (n < 7 || strncasecmp(v, "bytes=", 6) != 0)
+		return RANGE_NONE;
+	has_first = digits_to(v, n, &i, &first);
+	if (i == n || v[i++] != '-')
+		return RANGE_NONE;
+	has_last = digits_to(v, n, &i, &last);
+	if (i != n || (!has_first && !has_last) || (has_first && has_last && last < first))
+		return RANGE_NONE;
+	return range_from(has_first, first, has_last, last, ret);
+}
+
+static enum range_result range_of(
+	const struct client *c, const char *head, const char *etag, struct range *ret)
 {
 	const struct http_field *f = http_field_find(&c->head, head, "Range");
 	const struct http_field *cond = http_field_find(&c->head, head, "If-Range");
@@ -202,7 +228,7 @@ static enum range_result range_of(const struct client *c, const char *head, uint
 	if (cond && (cond->value.n != strlen(etag) ||
 			    memcmp(head + cond->value.off, etag, cond->value.n) != 0))
 		return RANGE_NONE;
-	return range_parse(head + f->value.off, f->value.n, total, off, end);
+	return range_parse(head + f->value.off, f->value.n, ret);
 }
 
 static void answer_bytes(struct client *c, const struct route *r, const char *head)
@@ -214,8 +240,7 @@ static void answer_bytes(struct client *c, const struct route *r, const char *he
 		.type_n = sizeof(binary_type) - 1,
 		.etag = true,
 		.etag_n = r->n,
-		.end = r->n,
-		.total = r->n};
+		.range = {0, r->n, r->n}};
 
 	buf_addf(&etag, "\"bytes-%llu\"", (unsigned long long)r->n);
 	if (match && none_match_hit(head + match->value.off, match->value.n, buf_str(&etag))) {
@@ -223,7 +248,7 @@ static void answer_bytes(struct client *c, const struct route *r, const char *he
 		write_head(c, &f);
 		return;
 	}
-	switch (range_of(c, head, r->n, buf_str(&etag), &f.off, &f.end)) {
+	switch (range_of(c, head, buf_str(&etag), &f.range)) {
 	case RANGE_UNSATISFIABLE:
 		write_text(c, 416, "the range lies outside\n", r->n);
 		return;
@@ -235,10 +260,10 @@ static void answer_bytes(struct client *c, const struct route *r, const char *he
 	default:
 		break;
 	}
-	f.length = f.end - f.off;
+	f.length = f.range.end - f.range.off;
 	c->answer.source = SOURCE_PATTERN;
-	c->answer.off = f.off;
-	c->answer.end = f.end;
+	c->answer.off = f.range.off;
+	c->answer.end = f.range.end;
 	write_head(c, &f);
 }
 
@@ -302,30 +327,12 @@ static void answer_status(struct client *c, int status)
 	write_text(c, status, buf_str(&text), 0);
 }
 
-void answer_begin(struct client *c, const struct route *r, const char *head)
+/* Short texts, and no answer at all. */
+static void answer_plain(struct client *c, const struct route *r)
 {
-	bool safe = method_is(c, head, "GET") || method_is(c, head, "HEAD");
-
-	c->answer = (struct answer){.head = method_is(c, head, "HEAD")};
-	c->last_chunk_sent = false;
-	if (!safe && (r->kind == ROUTE_BYTES || r->kind == ROUTE_HEALTH)) {
-		write_text(c, 405, "only GET and HEAD\n", 0);
-		return;
-	}
 	switch (r->kind) {
 	case ROUTE_HEALTH:
 		write_text(c, 200, "ok\n", 0);
-		break;
-	case ROUTE_BYTES:
-		answer_bytes(c, r, head);
-		break;
-	case ROUTE_CHUNKED:
-	case ROUTE_HALF:
-	case ROUTE_SLOW:
-		answer_pattern(c, r);
-		break;
-	case ROUTE_ECHO:
-		echo_begin(c, head); /* the rest in answer_finish() */
 		break;
 	case ROUTE_STATUS:
 		answer_status(c, (int)r->n);
@@ -339,9 +346,36 @@ void answer_begin(struct client *c, const struct route *r, const char *head)
 	case ROUTE_BAD:
 		write_text(c, 400, "the number in the path is malformed or out of range\n", 0);
 		break;
-	case ROUTE_UNKNOWN:
 	default:
 		write_text(c, 404, "not found\n", 0);
+		break;
+	}
+}
+
+void answer_begin(struct client *c, const struct route *r, const char *head)
+{
+	bool safe = method_is(c, head, "GET") || method_is(c, head, "HEAD");
+
+	c->answer = (struct answer){.head = method_is(c, head, "HEAD")};
+	c->last_chunk_sent = false;
+	if (!safe && (r->kind == ROUTE_BYTES || r->kind == ROUTE_HEALTH)) {
+		write_text(c, 405, "only GET and HEAD\n", 0);
+		return;
+	}
+	switch (r->kind) {
+	case ROUTE_BYTES:
+		answer_bytes(c, r, head);
+		break;
+	case ROUTE_CHUNKED:
+	case ROUTE_HALF:
+	case ROUTE_SLOW:
+		answer_pattern(c, r);
+		break;
+	case ROUTE_ECHO:
+		echo_begin(c, head); /* the rest in answer_finish() */
+		break;
+	default:
+		answer_plain(c, r);
 		break;
 	}
 }

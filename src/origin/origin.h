@@ -17,8 +17,10 @@ struct origin_options {
 	void *ready_ctx;
 };
 
-/* Serves until SIGTERM or SIGINT (blocked here and taken through a signalfd; the mask is put back),
- * then lets the answers under way finish, for two seconds at most, and returns 0. */
+/* Serves until SIGTERM or SIGINT (taken through a signalfd), then lets the answers under way
+ * finish, for two seconds at most, and returns 0. Both signals are blocked here and the mask is put
+ * back at the end; a caller that wants to end in peace blocks them itself, so that a second signal
+ * does not kill it on its way out. */
 int origin_serve(const struct origin_options *o, struct error *err);
 
 /* The bytes off to off+n of the body of /bytes/N, for whoever must expect them: lines of 16 bytes,

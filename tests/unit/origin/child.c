@@ -28,7 +28,11 @@ void child_start(struct child *c)
 		struct origin_options o = {.host = "127.0.0.1", .ready_fd = fds[1]};
 		struct error err = ERROR_INIT;
 
+		sigset_t set;
+
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		sigfillset(&set);
+		sigprocmask(SIG_BLOCK, &set, NULL);
 		close(fds[0]);
 		_exit(origin_serve(&o, &err) < 0 ? 9 : 0);
 	}
