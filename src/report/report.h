@@ -27,10 +27,27 @@ struct report {
 	struct comparisons comparisons;
 	struct samples samples;
 	struct strv added_plain, added_instrumented, added_optimised; /* closed lists (rule 10) */
-	struct { char *name, *variant, *sha256; uint64_t bytes; } *artefacts;
+	struct {
+		char *name, *variant, *sha256;
+		uint64_t bytes;
+	} *artefacts;
 	size_t n_artefacts, cap_artefacts;
 	bool labelled; /* gates failed or the profile was given: every figure says so */
 };
 void report_release(struct report *r);
-json_t *report_json(const struct report *r);       /* schema: docs/report-json.md */
+json_t *report_json(const struct report *r);               /* schema: docs/report-json.md */
 void report_text(const struct report *r, struct buf *out); /* the table at the end of a build */
+
+/* "" for a build whose figures stand for themselves, else why they do not: "gates failed",
+ * "profile given", both, or "not a trained release" (labelled by the caller). */
+const char *report_label(const struct report *r);
+/* The name of the stage whose wall time the total is compared with. */
+#define REPORT_PLAIN_STAGE "plain build"
+/* Wall time of all stages as a multiple of the plain build's; 0 when there is none, or when a stage
+ * was taken from the store, because then the times say nothing about a build from nothing. */
+double report_multiple(const struct report *r);
+/* The comparison alone, as `whet bench` shows it; label as report_label() gives it. */
+void report_comparison_text(const struct comparisons *c, const char *label, struct buf *out);
+json_t *report_bench_json(const struct report *r);
+/* "-5.1 % [-6.2, -4.0]" or "no difference shown [-0.6, +0.9]". */
+void report_change_text(const struct comparison *c, struct buf *out);

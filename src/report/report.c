@@ -1,0 +1,62 @@
+#include "report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+void report_release(struct report *r)
+{
+	free(r->project);
+	free(r->version);
+	free(r->target);
+	free(r->started);
+	for (size_t i = 0; i < r->n_stages; i++)
+		free(r->stages[i].name);
+	free(r->stages);
+	verdicts_release(&r->verdicts);
+	training_facts_release(&r->training);
+	profile_facts_release(&r->profile);
+	provenance_release(&r->provenance);
+	comparisons_release(&r->comparisons);
+	samples_release(&r->samples);
+	strv_release(&r->added_plain);
+	strv_release(&r->added_instrumented);
+	strv_release(&r->added_optimised);
+	for (size_t i = 0; i < r->n_artefacts; i++) {
+		free(r->artefacts[i].name);
+		free(r->artefacts[i].variant);
+		free(r->artefacts[i].sha256);
+	}
+	free(r->artefacts);
+	memset(r, 0, sizeof(*r));
+}
+
+const char *report_label(const struct report *r)
+{
+	bool failed = verdicts_failed(&r->verdicts);
+
+	if (!r->labelled && !failed && !r->profile.given)
+		return "";
+	if (failed && r->profile.given)
+		return "gates failed, profile given";
+	if (r->profile.given)
+		return "profile given";
+	return failed ? "gates failed" : "not a trained release";
+}
+
+double report_multiple(const struct report *r)
+{
+	uint64_t plain = 0, total = 0;
+
+	for (size_t i = 0; i < r->n_stages; i++) {
+		const struct report_stage *s = &r->stages[i];
+
+		if (s->reused)
+			return 0;
+		total += s->wall_ns;
+		if (strcmp(s->name, REPORT_PLAIN_STAGE) == 0)
+			plain += s->wall_ns;
+	}
+	return plain ? (double)total / (double)plain : 0;
+}

@@ -1,0 +1,158 @@
+#include <string.h>
+
+#include "base/mem.h"
+#include "report/report.h"
+
+static json_t *number(uint64_t v)
+{
+	return json_integer((json_int_t)v);
+}
+
+static json_t *stages_json(const struct report *r)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < r->n_stages; i++) {
+		const struct report_stage *s = &r->stages[i];
+		json_t *o = json_object();
+
+		json_set_text(o, "name", s->name);
+		json_object_set_new(o, "wall_ns", number(s->wall_ns));
+		json_object_set_new(o, "cpu_ns", number(s->cpu_ns));
+		json_object_set_new(o, "reused", json_boolean(s->reused));
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
+static json_t *time_json(const struct report *r)
+{
+	json_t *o = json_object();
+	uint64_t wall = 0, cpu = 0;
+	double multiple = report_multiple(r);
+
+	for (size_t i = 0; i < r->n_stages; i++) {
+		wall += r->stages[i].wall_ns;
+		cpu += r->stages[i].cpu_ns;
+	}
+	json_object_set_new(o, "wall_ns", number(wall));
+	json_object_set_new(o, "cpu_ns", number(cpu));
+	json_object_set_new(o, "times_plain", multiple > 0 ? json_real(multiple) : json_null());
+	return o;
+}
+
+static json_t *training_json(const struct training_facts *t)
+{
+	json_t *o = json_object(), *phases = json_array();
+
+	for (size_t i = 0; i < t->n_phases; i++)
+		json_array_append_new(phases, phase_result_json(&t->phases[i]));
+	json_object_set_new(o, "digest", json_text(t->digest));
+	json_object_set_new(o, "failure", json_text(t->failure));
+	json_object_set_new(o, "phases", phases);
+	json_object_set_new(o, "processes", number(t->n_processes));
+	json_object_set_new(o, "raw_profiles", number(t->n_raws));
+	return o;
+}
+
+static json_t *profile_json(const struct report *r)
+{
+	const struct profile_facts *p = &r->profile;
+	const struct provenance *from = &r->provenance;
+	json_t *o = json_object(), *f = json_object();
+
+	json_object_set_new(o, "sha256", json_text(p->sha256));
+	json_object_set_new(o, "functions", number(p->functions));
+	json_object_set_new(o, "executed", number(p->executed));
+	json_object_set_new(o, "total_count", number(p->total_count));
+	json_object_set_new(o, "given", json_boolean(p->given));
+	json_object_set_new(f, "source", json_text(from->source));
+	json_object_set_new(f, "training", json_text(from->training));
+	json_object_set_new(f, "target", json_text(from->target));
+	json_object_set_new(f, "project", json_text(from->project));
+	json_object_set_new(f, "created", json_text(from->created));
+	json_object_set_new(f, "compilers", json_from_strv(&from->compilers));
+	json_object_set_new(o, "provenance", f);
+	return o;
+}
+
+static json_t *artefacts_json(const struct report *r)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < r->n_artefacts; i++) {
+		json_t *o = json_object();
+
+		json_set_text(o, "name", r->artefacts[i].name);
+		json_set_text(o, "variant", r->artefacts[i].variant);
+		json_set_text(o, "sha256", r->artefacts[i].sha256);
+		json_object_set_new(o, "bytes", number(r->artefacts[i].bytes));
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
+/* The names behind the indices in samples: comparisons come by variant and then by scenario. */
+static void add_names(const struct comparisons *c, json_t *bench)
+{
+	json_t *scenarios = json_array(), *variants = json_array();
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct comparison *x = &c->v[i];
+
+		if (i == 0)
+			json_array_append_new(variants, json_text(x->base));
+		if (i == 0 || strcmp(x->variant, c->v[i - 1].variant) != 0)
+			json_array_append_new(variants, json_text(x->variant));
+		if (strcmp(x->variant, c->v[0].variant) == 0)
+			json_array_append_new(scenarios, json_text(x->scenario));
+	}
+	json_object_set_new(bench, "scenarios", scenarios);
+	json_object_set_new(bench, "variants", variants);
+}
+
+/* Every figure carries the label of its build. */
+static void add_labels(const struct report *r, json_t *bench)
+{
+	const char *label = report_label(r);
+	json_t *one;
+	size_t i;
+
+	json_array_foreach(json_object_get(bench, "comparisons"), i, one)
+		json_object_set_new(one, "label", *label ? json_string(label) : json_null());
+}
+
+json_t *report_bench_json(const struct report *r)
+{
+	json_t *o = comparisons_json(&r->comparisons);
+
+	add_names(&r->comparisons, o);
+	add_labels(r, o);
+	json_object_set_new(o, "samples", samples_json(&r->samples));
+	return o;
+}
+
+json_t *report_json(const struct report *r)
+{
+	const char *label = report_label(r);
+	json_t *o = json_object(), *added = json_object();
+
+	json_object_set_new(o, "schema", json_string("whet-report-1"));
+	json_object_set_new(o, "project", json_text(r->project));
+	json_object_set_new(o, "version", json_text(r->version));
+	json_object_set_new(o, "target", json_text(r->target));
+	json_object_set_new(o, "started", json_text(r->started));
+	json_object_set_new(o, "label", *label ? json_string(label) : json_null());
+	json_object_set_new(o, "stages", stages_json(r));
+	json_object_set_new(o, "time", time_json(r));
+	json_object_set_new(o, "gates", verdicts_json(&r->verdicts));
+	json_object_set_new(o, "training", training_json(&r->training));
+	json_object_set_new(o, "profile", profile_json(r));
+	json_object_set_new(added, "plain", json_from_strv(&r->added_plain));
+	json_object_set_new(added, "instrumented", json_from_strv(&r->added_instrumented));
+	json_object_set_new(added, "optimised", json_from_strv(&r->added_optimised));
+	json_object_set_new(o, "added", added);
+	json_object_set_new(o, "bench", r->comparisons.n ? report_bench_json(r) : json_null());
+	json_object_set_new(o, "artefacts", artefacts_json(r));
+	return o;
+}

@@ -1,0 +1,268 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "report/report.h"
+
+/* Indented by two spaces, without spaces at the ends of lines. */
+static void add_indented(struct buf *out, const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\n"), shown = n;
+
+		while (shown && text[shown - 1] == ' ')
+			shown--;
+		if (shown) {
+			buf_adds(out, "  ");
+			buf_add(out, text, shown);
+		}
+		buf_addc(out, '\n');
+		text += n + (text[n] == '\n');
+	}
+}
+
+static void print_table(struct table *t, struct buf *out)
+{
+	auto_buf struct buf text = BUF_INIT;
+
+	table_print(t, &text);
+	add_indented(out, buf_str(&text));
+	table_free(t);
+}
+
+static double percent(double ratio)
+{
+	double p = (ratio - 1) * 100;
+
+	return fabs(p) < 0.05 ? 0 : p; /* no "-0.0" */
+}
+
+void report_change_text(const struct comparison *c, struct buf *out)
+{
+	if (!isfinite(c->low) || !isfinite(c->high)) {
+		buf_addf(out, "not shown by %u launches", c->launches);
+		return;
+	}
+	if (c->shown == SHOWN_NONE)
+		buf_adds(out, "no difference shown");
+	else
+		buf_addf(out, "%+.1f %%", percent(c->ratio));
+	buf_addf(out, " [%+.1f, %+.1f]", percent(c->low), percent(c->high));
+}
+
+/* ---- Comparison ----------------------------------------------------------------------------- */
+
+static size_t scenarios_of(const struct comparisons *c)
+{
+	size_t n = 0;
+
+	while (n < c->n && strcmp(c->v[n].variant, c->v[0].variant) == 0)
+		n++;
+	return n;
+}
+
+static bool is_null(const struct comparisons *c, size_t i, size_t scenarios)
+{
+	return i >= c->n - scenarios && strcmp(c->v[i].variant, "null") == 0;
+}
+
+void report_comparison_text(const struct comparisons *c, const char *label, struct buf *out)
+{
+	size_t scenarios = scenarios_of(c), columns = 0;
+	const char *heads[32] = {"scenario"};
+	auto_free char *base = NULL;
+	struct table *t;
+
+	if (!c->n)
+		return;
+	heads[1] = base = xasprintf(">%s, ns/request", c->v[0].base);
+	for (columns = 2; columns < 31 && (columns - 2) * scenarios < c->n; columns++) {
+		size_t i = (columns - 2) * scenarios;
+
+		heads[columns] = is_null(c, i, scenarios) ? "null arm" : c->v[i].variant;
+	}
+	if (*label)
+		heads[columns++] = "";
+	t = table_new(heads, columns);
+	for (size_t s = 0; s < scenarios; s++) {
+		table_cell(t, "%s", c->v[s].scenario);
+		table_cell(t, "%.0f", c->v[s].base_ns);
+		for (size_t i = s; i < c->n && i / scenarios < 29; i += scenarios) {
+			auto_buf struct buf change = BUF_INIT;
+
+			report_change_text(&c->v[i], &change);
+			table_cell(t, "%s", buf_str(&change));
+		}
+		if (*label)
+			table_cell(t, "(%s)", label);
+	}
+	buf_addf(out, "CPU time per request against %s, %u launches%s%s%s\n", c->v[0].base,
+		c->v[0].launches, *label ? " (" : "", label, *label ? ")" : "");
+	print_table(t, out);
+	buf_addf(out,
+		"  95 %% intervals, holding together over the scenarios; the null arm is %s "
+		"against "
+		"its own copy\n",
+		c->v[0].base);
+	if (c->warnings && *c->warnings)
+		add_indented(out, c->warnings);
+	buf_addc(out, '\n');
+}
+
+/* ---- Stages, gates, artefacts --------------------------------------------------------------- */
+
+static char *duration(uint64_t ns)
+{
+	double s = (double)ns / NS_PER_S;
+
+	if (s < 119.95)
+		return xasprintf("%.1f s", s);
+	return xasprintf("%u min %02u s", (unsigned)(s + 0.5) / 60, (unsigned)(s + 0.5) % 60);
+}
+
+static void stage_row(
+	struct table *t, const char *name, uint64_t wall, uint64_t cpu, const char *note)
+{
+	auto_free char *wall_text = duration(wall), *cpu_text = duration(cpu);
+
+	table_cell(t, "%s", name);
+	table_cell(t, "%s", wall_text);
+	table_cell(t, "%s", cpu_text);
+	table_cell(t, "%s", note);
+}
+
+static void add_stages(const struct report *r, struct buf *out)
+{
+	static const char *const heads[] = {"stage", ">wall", ">CPU", ""};
+	struct table *t;
+	uint64_t wall = 0, cpu = 0;
+	double multiple = report_multiple(r);
+	auto_free char *note = NULL;
+
+	if (!r->n_stages)
+		return;
+	t = table_new(heads, ARRAY_SIZE(heads));
+	for (size_t i = 0; i < r->n_stages; i++) {
+		const struct report_stage *s = &r->stages[i];
+
+		stage_row(t, s->name, s->wall_ns, s->cpu_ns, s->reused ? "reused" : "");
+		wall += s->wall_ns;
+		cpu += s->cpu_ns;
+	}
+	note = multiple > 0 ? xasprintf("%.1f times the plain build", multiple) : xstrdup("");
+	stage_row(t, "total", wall, cpu, note);
+	buf_adds(out, "Stages\n");
+	print_table(t, out);
+	buf_addc(out, '\n');
+}
+
+static void add_gates(const struct report *r, struct buf *out)
+{
+	static const char *const heads[] = {"gate", "verdict", "finding"};
+	struct table *t;
+
+	if (!r->verdicts.n)
+		return;
+	t = table_new(heads, ARRAY_SIZE(heads));
+	for (size_t i = 0; i < r->verdicts.n; i++) {
+		const struct verdict *v = &r->verdicts.v[i];
+
+		table_cell(t, "%s", v->gate);
+		table_cell(t, "%s", verdict_state_name(v->state));
+		table_cell(t, "%s", v->summary);
+	}
+	buf_adds(out, "Gates\n");
+	print_table(t, out);
+	buf_addc(out, '\n');
+	for (size_t i = 0; i < r->verdicts.n; i++) {
+		const struct verdict *v = &r->verdicts.v[i];
+
+		if (v->state != VERDICT_FAIL)
+			continue;
+		buf_addf(out, "%s: %s\n", v->gate, v->summary);
+		add_indented(out, v->evidence);
+		add_indented(out, v->remedy);
+		buf_addc(out, '\n');
+	}
+}
+
+static void add_artefacts(const struct report *r, struct buf *out)
+{
+	static const char *const heads[] = {"artefact", ">bytes", "sha256"};
+	struct table *t;
+
+	if (!r->n_artefacts)
+		return;
+	t = table_new(heads, ARRAY_SIZE(heads));
+	for (size_t i = 0; i < r->n_artefacts; i++) {
+		table_cell(t, "%s", r->artefacts[i].name);
+		table_cell(t, "%llu", (unsigned long long)r->artefacts[i].bytes);
+		table_cell(t, "%s", r->artefacts[i].sha256);
+	}
+	buf_adds(out, "Artefacts\n");
+	print_table(t, out);
+	buf_addc(out, '\n');
+}
+
+/* ---- Training and what was added ------------------------------------------------------------ */
+
+static void add_training(const struct report *r, struct buf *out)
+{
+	const struct training_facts *t = &r->training;
+	uint64_t done = 0;
+	size_t ok = 0;
+
+	for (size_t i = 0; i < t->n_phases; i++) {
+		ok += t->phases[i].status == PHASE_OK;
+		done += t->phases[i].done;
+	}
+	if (t->n_phases)
+		buf_addf(out,
+			"Training: %zu of %zu phases, %llu requests and runs answered as expected, "
+			"%zu processes\n",
+			ok, t->n_phases, (unsigned long long)done, t->n_processes);
+	if (t->failure)
+		add_indented(out, t->failure);
+	if (r->profile.sha256)
+		buf_addf(out, "Profile: %llu functions, %llu executed, sha256 %s%s\n",
+			(unsigned long long)r->profile.functions,
+			(unsigned long long)r->profile.executed, r->profile.sha256,
+			r->profile.given ? " (given, not trained in this build)" : "");
+}
+
+static void added_line(struct buf *out, const char *build, const struct strv *added)
+{
+	auto_free char *text = strv_shell_quote(added);
+
+	buf_addf(out, "Added to the %s build: %s\n", build, added->n ? text : "nothing");
+}
+
+void report_text(const struct report *r, struct buf *out)
+{
+	const char *label = report_label(r);
+
+	buf_addf(out, "%s%s%s%s%s, started %s\n", r->project ? r->project : "?",
+		r->version ? " " : "", r->version ? r->version : "", r->target ? " for " : "",
+		r->target ? r->target : "", r->started ? r->started : "?");
+	if (*label)
+		buf_addf(out,
+			"Not to be published: %s. Every figure below belongs to such a build.\n",
+			label);
+	add_training(r, out);
+	if (r->added_plain.n || r->added_instrumented.n || r->added_optimised.n) {
+		added_line(out, "plain", &r->added_plain);
+		added_line(out, "instrumented", &r->added_instrumented);
+		added_line(out, "optimised", &r->added_optimised);
+	}
+	buf_addc(out, '\n');
+	add_stages(r, out);
+	add_gates(r, out);
+	add_artefacts(r, out);
+	report_comparison_text(&r->comparisons, label, out);
+	while (out->n > 1 && out->p[out->n - 1] == '\n' && out->p[out->n - 2] == '\n')
+		out->p[--out->n] = '\0';
+}

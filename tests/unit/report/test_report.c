@@ -1,0 +1,250 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "report/report.h"
+
+static void add_comparison(struct report *r, const char *scenario, const char *variant,
+	double ratio, double low, double high, int shown)
+{
+	struct comparisons *c = &r->comparisons;
+
+	array_reserve(c->v, c->n, c->cap);
+	c->v[c->n++] = (struct comparison){
+		.scenario = xstrdup(scenario),
+		.variant = xstrdup(variant),
+		.base = xstrdup("plain"),
+		.base_ns = 8012.4,
+		.ratio = ratio,
+		.low = low,
+		.high = high,
+		.p = isnan(low) ? NAN
+		     : shown    ? 0.002
+				: 0.4,
+		.launches = 10,
+		.slices = 120,
+		.shown = shown,
+	};
+}
+
+static void add_stage(struct report *r, const char *name, double s, bool reused)
+{
+	array_reserve(r->stages, r->n_stages, r->cap_stages);
+	r->stages[r->n_stages++] = (struct report_stage){
+		xstrdup(name), (uint64_t)(s * NS_PER_S), (uint64_t)(2 * s * NS_PER_S), reused};
+}
+
+static void fill(struct report *r)
+{
+	struct sample one = {9, 1, 2, 11, 6000, 48000000, 50000000, 20000000};
+
+	r->project = xstrdup("edge");
+	r->version = xstrdup("1.2");
+	r->target = xstrdup("x86_64-linux-gnu");
+	r->started = xstrdup("2026-01-02T03:04:05Z");
+	add_stage(r, "plain build", 10, false);
+	add_stage(r, "training", 4, false);
+	add_stage(r, "bench", 130, false);
+	verdict_add(
+		&r->verdicts, "min-functions", VERDICT_PASS, "2100 executed, bound 2000", "", "");
+	verdict_add(&r->verdicts, "stale", VERDICT_SKIPPED, "no profile", "", "");
+	r->profile.sha256 = xstrdup("aa11");
+	r->profile.functions = 5000;
+	r->profile.executed = 2100;
+	strv_add(&r->added_optimised, "-fprofile-use=P Q");
+	r->n_artefacts = r->cap_artefacts = 1;
+	r->artefacts = xcalloc(1, sizeof(*r->artefacts));
+	r->artefacts[0].name = xstrdup("edge-1.2-pgo.tar.gz");
+	r->artefacts[0].variant = xstrdup("pgo");
+	r->artefacts[0].sha256 = xstrdup("bb22");
+	r->artefacts[0].bytes = 1234567;
+	add_comparison(r, "5 KB document", "pgo", 0.949, 0.938, 0.96, SHOWN_LESS);
+	add_comparison(r, "mix", "pgo", 1.0004, 0.9939, 1.0087, SHOWN_NONE);
+	add_comparison(r, "5 KB document", "null", 1.001, 0.9912, 1.0113, SHOWN_NONE);
+	add_comparison(r, "mix", "null", 0.9999, 0.996, 1.004, SHOWN_NONE);
+	r->comparisons.driver_busy = 0.61;
+	r->comparisons.warnings = xstrdup("one line\nanother");
+	samples_add(&r->samples, &one);
+}
+
+static char *text_of(const struct report *r)
+{
+	struct buf b = BUF_INIT;
+
+	report_text(r, &b);
+	return buf_detach(&b);
+}
+
+static void has(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("no '%s' in:\n%s", part, text);
+}
+
+static void test_text(void **state)
+{
+	struct report r = {0};
+	auto_free char *text = NULL;
+
+	fill(&r);
+	text = text_of(&r);
+	has(text, "edge 1.2 for x86_64-linux-gnu, started 2026-01-02T03:04:05Z\n");
+	has(text, "Profile: 5000 functions, 2100 executed, sha256 aa11\n");
+	has(text, "Added to the optimised build: '-fprofile-use=P Q'\n");
+	has(text, "Added to the plain build: nothing\n");
+	has(text, "\n  plain build      10.0 s      20.0 s\n");
+	has(text, "\n  total         2 min 24 s  4 min 48 s  14.4 times the plain build\n");
+	has(text, "\n  min-functions  pass     2100 executed, bound 2000\n");
+	has(text, "\n  edge-1.2-pgo.tar.gz  1234567  bb22\n");
+	has(text, "CPU time per request against plain, 10 launches\n");
+	has(text, "\n  5 KB document               8012  -5.1 % [-6.2, -4.0]               "
+		  "no difference shown [-0.9, +1.1]\n");
+	has(text, "\n  mix                         8012  no difference shown [-0.6, +0.9]  "
+		  "no difference shown [-0.4, +0.4]\n");
+	has(text, "  one line\n  another\n");
+	assert_null(strstr(text, "Not to be published"));
+	assert_true(text[strlen(text) - 1] == '\n' && text[strlen(text) - 2] != '\n');
+	report_release(&r);
+}
+
+/* Every line that shows a figure of the comparison carries the label. */
+static void check_labelled(const struct report *r, const char *label)
+{
+	auto_free char *text = text_of(r);
+	char *save = NULL;
+	unsigned lines = 0;
+
+	assert_string_equal(report_label(r), label);
+	has(text, "Not to be published: ");
+	for (char *l = strtok_r(text, "\n", &save); l; l = strtok_r(NULL, "\n", &save))
+		if (strstr(l, "[") || strstr(l, "CPU time per request")) {
+			has(l, label);
+			lines++;
+		}
+	assert_int_equal(lines, 3);
+}
+
+static void test_labels(void **state)
+{
+	struct report r = {0};
+
+	fill(&r);
+	assert_string_equal(report_label(&r), "");
+	r.labelled = true;
+	check_labelled(&r, "not a trained release");
+	r.profile.given = true;
+	check_labelled(&r, "profile given");
+	verdict_add(&r.verdicts, "stale", VERDICT_FAIL, "3 functions", "f\ng", "train again");
+	check_labelled(&r, "gates failed, profile given");
+	r.profile.given = r.labelled = false; /* a failed gate is enough */
+	check_labelled(&r, "gates failed");
+	report_release(&r);
+}
+
+static void test_failed_gate_tells_why(void **state)
+{
+	struct report r = {0};
+	auto_free char *text = NULL;
+
+	fill(&r);
+	verdict_add(&r.verdicts, "stale", VERDICT_FAIL, "3 functions", "f\ng", "train again");
+	text = text_of(&r);
+	has(text, "\n  stale          FAIL     3 functions\n");
+	has(text, "\nstale: 3 functions\n  f\n  g\n  train again\n");
+	report_release(&r);
+}
+
+/* Without an interval no change is printed. */
+static void test_too_few_launches(void **state)
+{
+	struct report r = {0};
+	auto_free char *text = NULL;
+
+	add_comparison(&r, "mix", "pgo", 0.5, NAN, NAN, SHOWN_NONE);
+	r.comparisons.v[0].launches = 3;
+	text = text_of(&r);
+	has(text, "not shown by 3 launches");
+	assert_null(strstr(text, "50.0"));
+	report_release(&r);
+}
+
+static void test_multiple(void **state)
+{
+	struct report r = {0};
+
+	assert_true(report_multiple(&r) == 0);
+	add_stage(&r, "plain build", 10, false);
+	add_stage(&r, "training", 15, false);
+	assert_true(fabs(report_multiple(&r) - 2.5) < 1e-9);
+	add_stage(&r, "merge", 1, true);
+	assert_true(report_multiple(&r) == 0);
+	report_release(&r);
+}
+
+static void test_json(void **state)
+{
+	struct report r = {0};
+	auto_json json_t *j = NULL;
+	json_t *bench, *one;
+
+	fill(&r);
+	r.labelled = true;
+	j = report_json(&r);
+	assert_string_equal(json_string_value(json_object_get(j, "schema")), "whet-report-1");
+	assert_string_equal(
+		json_string_value(json_object_get(j, "label")), "not a trained release");
+	assert_int_equal(json_array_size(json_object_get(j, "stages")), 3);
+	assert_int_equal(json_array_size(json_object_get(j, "gates")), 2);
+	assert_true(
+		fabs(json_number_value(json_object_get(json_object_get(j, "time"), "times_plain")) -
+			14.4) < 1e-9);
+	bench = json_object_get(j, "bench");
+	assert_int_equal(json_array_size(json_object_get(bench, "scenarios")), 2);
+	assert_int_equal(json_array_size(json_object_get(bench, "variants")), 3);
+	assert_string_equal(
+		json_string_value(json_array_get(json_object_get(bench, "variants"), 2)), "null");
+	one = json_array_get(json_object_get(bench, "comparisons"), 3);
+	assert_string_equal(json_string_value(json_object_get(one, "scenario")), "mix");
+	assert_string_equal(
+		json_string_value(json_object_get(one, "label")), "not a trained release");
+	one = json_array_get(json_object_get(bench, "samples"), 0);
+	assert_int_equal(json_integer_value(json_object_get(one, "cpu_ns")), 48000000);
+	one = json_array_get(json_object_get(j, "artefacts"), 0);
+	assert_int_equal(json_integer_value(json_object_get(one, "bytes")), 1234567);
+	report_release(&r);
+}
+
+static void test_empty(void **state)
+{
+	struct report r = {0};
+	auto_free char *text = text_of(&r);
+	auto_json json_t *j = report_json(&r);
+
+	assert_string_equal(text, "?, started ?\n");
+	assert_true(json_is_null(json_object_get(j, "bench")));
+	assert_true(json_is_null(json_object_get(j, "label")));
+	report_release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_failed_gate_tells_why),
+		cmocka_unit_test(test_too_few_launches),
+		cmocka_unit_test(test_multiple),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
