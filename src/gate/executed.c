@@ -19,6 +19,12 @@ static const char *split_key(const char *key, size_t *path_n)
 	return at ? at + 1 : key;
 }
 
+/* rustc names the codegen unit, not the source; its mangled names are unique anyway. */
+static bool is_codegen_unit(const char *path, size_t n)
+{
+	return memmem(path, n, "-cgu.", 5) != NULL;
+}
+
 static int by_name(const void *a, const void *b)
 {
 	const struct executed_function *x = a, *y = b;
@@ -37,6 +43,7 @@ void executed_of(const struct profile_facts *p, struct executed *ret)
 		if (!p->v[i].max_count)
 			continue;
 		x.name = split_key(x.key, &x.path_n);
+		x.codegen_unit = is_codegen_unit(x.key, x.path_n);
 		x.single_block = (p->v[i].hash & ~CONTEXT_SENSITIVE_BIT) == SINGLE_BLOCK_HASH;
 		array_reserve(e.v, e.n, cap);
 		e.v[e.n++] = x;
@@ -74,16 +81,9 @@ static bool same_path(const char *a, size_t a_n, const char *b)
 	return is_tail(a, a_n, b, b_n) || is_tail(b, b_n, a, a_n);
 }
 
-/* rustc names the codegen unit, not the source; its mangled names are unique anyway. */
-static bool is_codegen_unit(const char *path, size_t n)
-{
-	return memmem(path, n, "-cgu.", 5) != NULL;
-}
-
 static bool belongs(const struct executed_function *x, const char *source)
 {
-	return !x->path_n || !source || is_codegen_unit(x->key, x->path_n) ||
-	       same_path(x->key, x->path_n, source);
+	return !x->path_n || !source || x->codegen_unit || same_path(x->key, x->path_n, source);
 }
 
 static size_t first_at_least(const struct executed *e, const char *name, size_t n)

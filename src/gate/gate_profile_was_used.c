@@ -117,7 +117,7 @@ static void look_at(struct use *u, const struct object_fact *with_functions, str
 		d = diag_of(s->record, x);
 		if (d && d->kind == DIAG_MISMATCH)
 			s->stale++;
-		else if (d)
+		else if (d && !x->codegen_unit)
 			s->missing = x->name;
 	}
 }
@@ -272,7 +272,7 @@ static void judge_whole(struct use *u)
 		evidence_add(&u->soft,
 			"no object with an executed function reaches the binary, or none names its "
 			"functions");
-	} else if (u->equal && !u->differ && !u->opaque) {
+	} else if (u->equal && !u->differ && (!u->opaque || u->branchy_equal)) {
 		evidence_add(&u->soft,
 			"none of %zu executed objects differs from the plain build's", u->equal);
 	} else if (u->branchy_equal >= 3 && u->branchy_equal > u->branchy_differ) {
@@ -286,9 +286,8 @@ static void judge_whole(struct use *u)
 	}
 	if (u->opaque)
 		evidence_add(&u->exceptions,
-			"exception: %zu objects without readable code (link-time optimisation): "
-			"judged "
-			"by their records alone",
+			"exception: %zu objects without code that can be compared (data alone, or "
+			"bitcode of link-time optimisation): judged by their records",
 			u->opaque);
 }
 

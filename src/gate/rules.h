@@ -54,6 +54,8 @@ struct executed_function {
 	const char *name; /* linkage name, inside key */
 	const char *key;
 	size_t path_n;     /* bytes of key that are the path of a local function; 0: external */
+	bool codegen_unit; /* local to one of rustc's units: diagnostics name all its copies alike
+			    */
 	bool single_block; /* its structural hash is that of a function without a branch */
 };
 
