@@ -216,12 +216,13 @@ static bool read_clock(struct member *m)
 	return true;
 }
 
-/* Looks at the whole tree again. A parent's account is read before its children's clocks: one that
- * ends in between is missed for this once, never counted twice. */
+/* Looks at the whole tree again (reaper 0: nothing of it is left). A parent's account is read
+ * before its children's clocks: one that ends in between is missed for this once, never counted
+ * twice. */
 static void refresh(struct account *a, pid_t reaper)
 {
 	auto_free struct link *links = NULL;
-	size_t n = tree_links(reaper, &links), now_n = 0;
+	size_t n = reaper ? tree_links(reaper, &links) : 0, now_n = 0;
 	auto_free struct member *now = xcalloc(n + 1, sizeof(*now));
 
 	for (size_t i = 0; i < n; i++) {
@@ -279,7 +280,7 @@ int tree_cpu_ns(struct tree *t, uint64_t *ret, struct error *err)
 	for (size_t i = 0; same && i < a->n; i++)
 		same = read_clock(&a->v[i]);
 	if (!same)
-		refresh(a, t->reaper);
+		refresh(a, tree_gone(t) ? 0 : t->reaper);
 	a->last_pid = last;
 	for (size_t i = 0; i < a->n; i++)
 		sum += a->v[i].own + ended_children(&a->v[i]);

@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "service/internal.h"
 
+#define REAPER_SIGNAL SIGUSR2
 #define TREE_KILL_LIMIT_NS (10 * NS_PER_S)
 
 /* What the reaper says first; on failure the text of the error follows. */
@@ -32,21 +33,52 @@ static uint64_t rusage_ns(const struct rusage *ru)
 	       ((uint64_t)ru->ru_utime.tv_usec + (uint64_t)ru->ru_stime.tv_usec) * 1000;
 }
 
-/* Signals meant for whet (Ctrl-C among them) must not reach the reaper, and it must not keep
- * whet's files, pipes and locks open. */
+/* It must not keep whet's files, pipes and locks open. */
 static void reaper_detach(int report)
 {
-	sigset_t all;
 	int null = open("/dev/null", O_RDWR);
 
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
-	setpgid(0, 0);
 	for (int fd = 0; null >= 0 && fd < 3; fd++)
 		dup2(null, fd);
 	if (report > 3)
 		syscall(SYS_close_range, 3U, (unsigned int)report - 1, 0U);
 	syscall(SYS_close_range, (unsigned int)report + 1, ~0U, 0U);
+}
+
+/* whet is gone, however it ended: nothing of the tree may outlive it. The code that is interrupted
+ * only waits, so allocating here is safe. */
+static void on_whet_death(int sig)
+{
+	pid_t pid = 0;
+
+	do {
+		auto_free struct link *v = NULL;
+		size_t n = tree_links(getpid(), &v);
+
+		for (size_t i = 0; i < n; i++)
+			kill(v[i].pid, SIGKILL);
+		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+			;
+		nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
+	} while (pid == 0);
+	_exit(1);
+}
+
+/* All signals stay blocked but the one that tells of whet's death: Ctrl-C and the like are meant
+ * for whet, which then stops services in its own way. */
+static void reaper_signals(pid_t parent)
+{
+	struct sigaction sa = {.sa_handler = on_whet_death};
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	sigaction(REAPER_SIGNAL, &sa, NULL);
+	signal(SIGCHLD, SIG_DFL); /* ignored, it would lose how children ended */
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, REAPER_SIGNAL);
+	if (getppid() != parent)
+		_exit(1);
 }
 
 static void reap(pid_t main, int report, struct tree_shared *shared)
@@ -76,15 +108,12 @@ _Noreturn static void reaper_run(
 {
 	struct error err = ERROR_INIT;
 	struct hello h = {0};
+	sigset_t death;
 	pid_t pid;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
+	reaper_signals(parent);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	prctl(PR_SET_NAME, "whet-reaper");
-	signal(SIGCHLD, SIG_DFL); /* ignored, it would lose how children ended */
-	signal(SIGPIPE, SIG_IGN);
 	if (proc_start(o, &pid, &err) < 0) {
 		h.code = (int)err.code;
 		h.n = strlen(err.msg);
@@ -93,6 +122,9 @@ _Noreturn static void reaper_run(
 		_exit(1);
 	}
 	reaper_detach(report);
+	sigemptyset(&death);
+	sigaddset(&death, REAPER_SIGNAL);
+	sigprocmask(SIG_UNBLOCK, &death, NULL);
 	h.pid = pid;
 	if (file_write_all(report, &h, sizeof(h)) == 0)
 		reap(pid, report, shared);

@@ -9,6 +9,7 @@
 
 #define BODY_FILE_MAX ((size_t)1 << 30)
 #define LOG_LINES 30
+#define NEAR_END_NS (250 * NS_PER_MS)
 
 /* The plan's mix as the driver takes it, with everything that it borrows. */
 struct mix {
@@ -121,7 +122,9 @@ struct ticking {
 	struct session *s;
 	const struct plan_phase *phase;
 	struct running *dead;
-	uint64_t done;
+	uint64_t done, end;
+	uint16_t port;
+	char *sockets; /* as they were shortly before the time was up; NULL: not yet near */
 };
 
 static int tick(void *ctx, uint64_t done)
@@ -132,6 +135,11 @@ static int tick(void *ctx, uint64_t done)
 	events_progress(
 		t->s->o->events, t->s->o->node, t->phase->name, done, t->phase->http.requests);
 	session_sample(t->s, false);
+	/* Afterwards the driver's ends are closed and nothing is to be seen any more. */
+	if (clock_mono_ns() + NEAR_END_NS >= t->end) {
+		free(t->sockets);
+		t->sockets = sockets_text(t->port);
+	}
 	t->dead = session_dead(t->s);
 	return t->dead ? 1 : 0;
 }
@@ -166,27 +174,39 @@ static int find_port(struct session *s, const struct plan_phase *p, struct runni
 	return 0;
 }
 
-static void take_result(const struct plan_phase *p, const struct running *to,
+static char *time_out_text(const struct ticking *t, const struct load_result *l)
+{
+	struct buf b = BUF_INIT;
+
+	buf_addf(&b, "no end within %.3g s: %llu of %llu requests answered",
+		(double)phase_timeout(t->phase) / NS_PER_S, (unsigned long long)l->done,
+		(unsigned long long)t->phase->http.requests);
+	if (l->problem)
+		buf_addf(&b, "; %s", l->problem);
+	if (l->sockets)
+		buf_addf(&b, "\n%s", l->sockets);
+	while (b.n && b.p[b.n - 1] == '\n')
+		b.p[--b.n] = '\0';
+	if (t->sockets && *t->sockets)
+		buf_addf(&b, "\n%s", t->sockets);
+	return buf_detach(&b);
+}
+
+static void take_result(const struct ticking *t, const struct running *to,
 	const struct load_result *l, struct phase_result *r)
 {
 	r->done = l->done;
 	r->wall_ns = l->wall_ns;
 	r->driver_cpu_ns = l->cpu_ns;
+	r->status = PHASE_FAILED;
 	if (l->timed_out) {
 		r->status = PHASE_TIMEOUT;
-		r->problem =
-			xasprintf("no end within %.3g s: %llu of %llu requests answered%s%s%s%s",
-				(double)phase_timeout(p) / NS_PER_S, (unsigned long long)l->done,
-				(unsigned long long)p->http.requests, l->problem ? "; " : "",
-				l->problem ? l->problem : "", l->sockets ? "\n" : "",
-				l->sockets ? l->sockets : "");
+		r->problem = time_out_text(t, l);
 	} else if (l->problem) {
-		r->status = PHASE_FAILED;
 		r->problem = xstrdup(l->problem);
-	} else if (l->done != p->http.requests) {
-		r->status = PHASE_FAILED;
+	} else if (l->done != r->planned) {
 		r->problem = xasprintf("%llu of %llu requests answered",
-			(unsigned long long)l->done, (unsigned long long)p->http.requests);
+			(unsigned long long)l->done, (unsigned long long)r->planned);
 	} else {
 		r->status = PHASE_OK;
 	}
@@ -216,13 +236,17 @@ static int run_load(struct session *s, const struct plan_phase *p, const struct 
 		return -1;
 	if (l.requests && l.connections > l.requests)
 		l.connections = (uint32_t)l.requests;
+	t.port = l.port;
+	t.end = clock_mono_ns() + l.timeout_ns;
 	if (load_run(&l, &result, &own) == 0) {
-		take_result(p, to, &result, r);
+		take_result(&t, to, &result, r);
 		load_result_release(&result);
 	} else if (!t.dead) {
+		free(t.sockets);
 		return error_move(err, &own);
 	}
 	error_release(&own);
+	free(t.sockets);
 	if (t.dead) {
 		r->status = PHASE_FAILED;
 		if (r->done < t.done)

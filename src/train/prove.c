@@ -7,15 +7,6 @@
 #include "base/mem.h"
 #include "train/internal.h"
 
-static const struct plan_phase *first_run_phase(const struct plan *p)
-{
-	for (size_t i = 0; i < p->train.n_phases; i++)
-		if (p->train.phases[i].kind == PHASE_RUN &&
-			launch_runs_binary(p->train.phases[i].run))
-			return &p->train.phases[i];
-	return NULL;
-}
-
 struct proof {
 	struct session s;
 	const struct plan_service *subject;
@@ -38,13 +29,41 @@ static int run_subject(struct proof *p, struct error *err)
 	return session_stop(&p->s, err);
 }
 
+static bool can_prove(const struct plan_phase *p)
+{
+	return p->kind == PHASE_RUN && launch_runs_binary(p->run);
+}
+
+/* The first phase of the plan that runs the binary on this machine. */
+static int find_phase(struct proof *p, struct error *err)
+{
+	const struct plan_train *t = &p->s.o->plan->train;
+
+	for (size_t i = 0; i < t->n_phases; i++) {
+		int wanted = can_prove(&t->phases[i]) ? phase_wanted(&p->s, &t->phases[i], err) : 0;
+
+		if (wanted < 0)
+			return -1;
+		if (wanted) {
+			p->phase = &t->phases[i];
+			return 0;
+		}
+	}
+	return error_set(err, ERR_CONFIG,
+		"'%s': nothing runs the instrumented binary: mark a service with 'subject: true', "
+		"or "
+		"use {binary} in a phase's 'run'",
+		p->s.o->plan->file ? p->s.o->plan->file : "the plan");
+}
+
 static int run_batch(struct proof *p, struct error *err)
 {
-	int r;
+	int r = session_start(&p->s, NULL, err);
 
-	if (session_start(&p->s, NULL, err) < 0)
-		return -1;
-	r = phase_run_once(&p->s, p->phase, phase_timeout(p->phase), &p->exit, err);
+	if (r == 0)
+		r = find_phase(p, err);
+	if (r == 0)
+		r = phase_run_once(&p->s, p->phase, phase_timeout(p->phase), &p->exit, err);
 	if (session_stop(&p->s, r < 0 ? NULL : err) < 0)
 		r = -1;
 	return r;
@@ -132,12 +151,7 @@ static int prove_in(const struct train_options *o, struct proof *p, struct error
 
 int train_prove(const struct train_options *o, struct error *err)
 {
-	struct proof p = {.subject = plan_subject(o->plan), .phase = first_run_phase(o->plan)};
+	struct proof p = {.subject = plan_subject(o->plan)};
 
-	if (!p.subject && !p.phase)
-		return error_set(err, ERR_CONFIG,
-			"'%s': nothing runs the instrumented binary: mark a service with 'subject: "
-			"true', or use {binary} in a phase's 'run'",
-			o->plan->file ? o->plan->file : "the plan");
 	return prove_in(o, &p, err);
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -361,6 +362,41 @@ static void freed_while_running(void **state)
 	assert_false(process_exists(pid));
 }
 
+/* whet killed by SIGKILL: its services go with it, also those that daemonised. */
+static void nothing_outlives_whet(void **state)
+{
+	struct fixture *f = *state;
+	auto_free char *path = xasprintf("%s/pids", folder);
+	auto_buf struct buf text = BUF_INIT;
+	int status, daemon = 0, alive = 0;
+	pid_t whet = fork();
+
+	f->plan.run = RUN("daemon {work}/done");
+	if (whet == 0) {
+		auto_free pid_t *pids = NULL;
+		auto_free char *pid = NULL;
+
+		if (service_start(&f->o, &f->s, &f->err) < 0 || service_tree(f->s, &pids) != 1)
+			_exit(1);
+		pid = xasprintf("%d", (int)pids[0]);
+		if (file_write_atomic(path, pid, strlen(pid), 0644, NULL) < 0)
+			_exit(2);
+		raise(SIGKILL);
+	}
+	assert_int_equal(waitpid(whet, &status, 0), whet);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(file_read(path, 0, &text, NULL), 0);
+	daemon = atoi(buf_str(&text));
+	assert_true(daemon > 1);
+	for (int i = 0; i < 2000; i++) {
+		alive = process_exists(daemon);
+		if (!alive)
+			break;
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	}
+	assert_false(alive);
+}
+
 static uint64_t used(struct fixture *f)
 {
 	uint64_t ns = 0;
@@ -504,6 +540,7 @@ int main(int argc, char **argv)
 		TEST(stubborn_grandchild_is_killed),
 		TEST(child_that_outlives_the_program_may_finish),
 		TEST(freed_while_running),
+		TEST(nothing_outlives_whet),
 		TEST(cpu_of_forking_children),
 		TEST(cpu_seen_only_at_the_end),
 		TEST(cpu_of_orphans),

@@ -95,8 +95,12 @@ static void serve(int fd)
 
 static int server(const char *port, int workers, int user)
 {
-	int fd = listen_on(port);
 	pid_t pids[16];
+	int fd;
+
+	puts("serving");
+	fflush(stdout);
+	fd = listen_on(port);
 
 	for (int i = 0; i < workers; i++) {
 		pids[i] = fork();
@@ -107,8 +111,6 @@ static int server(const char *port, int workers, int user)
 			return 0;
 		}
 	}
-	puts("serving");
-	fflush(stdout);
 	if (!workers)
 		serve(fd);
 	while (!stopped)
@@ -137,43 +139,55 @@ static int raw_clone(void)
 	return 0;
 }
 
+static void batch(int n)
+{
+	for (int i = 0; i < n; i++)
+		work(i);
+}
+
+static void run_other_program(void)
+{
+	if (fork() == 0) {
+		execl("/bin/true", "true", (char *)NULL);
+		_exit(1);
+	}
+	wait(NULL);
+}
+
+static void hang(void)
+{
+	signal(SIGTERM, SIG_IGN);
+	if (fork() == 0)
+		setsid();
+	for (;;)
+		nap_ms(1000);
+}
+
+static int fail(void)
+{
+	puts("cannot go on");
+	return 3;
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
-	int n = argc > 2 ? atoi(argv[2]) : 0;
 	struct sigaction sa = {.sa_handler = on_term};
 
-	if (!strcmp(mode, "deaf")) { /* the default action of SIGTERM */
-		puts("deaf");
-		for (;;)
-			nap_ms(1000);
-	}
+	while (!strcmp(mode, "deaf")) /* the default action of SIGTERM */
+		nap_ms(1000);
 	sigaction(SIGTERM, &sa, NULL);
 	if (!strcmp(mode, "serve"))
 		return server(argv[2], argc > 3 ? atoi(argv[3]) : 0, argc > 4 ? atoi(argv[4]) : 0);
 	if (!strcmp(mode, "clone"))
 		return raw_clone();
 	if (!strcmp(mode, "batch"))
-		for (int i = 0; i < n; i++)
-			work(i);
-	if (!strcmp(mode, "exec") && fork() == 0) {
-		execl("/bin/true", "true", (char *)NULL);
-		_exit(1);
-	}
+		batch(argc > 2 ? atoi(argv[2]) : 0);
 	if (!strcmp(mode, "exec"))
-		wait(NULL);
+		run_other_program();
 	if (!strcmp(mode, "quick"))
 		_exit(0);
-	if (!strcmp(mode, "fail")) {
-		puts("cannot go on");
-		return 3;
-	}
-	if (!strcmp(mode, "hang")) {
-		signal(SIGTERM, SIG_IGN);
-		if (fork() == 0)
-			setsid();
-		for (;;)
-			nap_ms(1000);
-	}
-	return 0;
+	if (!strcmp(mode, "hang"))
+		hang();
+	return strcmp(mode, "fail") ? 0 : fail();
 }

@@ -243,6 +243,8 @@ static void slow_answer_is_a_time_out(void **state)
 	run(f);
 	assert_int_equal(f->facts.phases[0].status, PHASE_TIMEOUT);
 	assert_part(f->facts.phases[0].problem, "no end within 0.3 s: 0 of 10 requests answered");
+	assert_part(f->facts.phases[0].problem, "service's end of port ");
+	assert_part(f->facts.phases[0].problem, ": established, ");
 }
 
 static void service_that_does_not_start(void **state)
@@ -462,6 +464,7 @@ static void proof_of_a_batch_program(void **state)
 	struct fixture *f = *state;
 
 	add_run(f, "other", "true", 1);
+	add_run(f, "not here", "{binary} fail", 1)->when = TEXT("false");
 	add_run(f, "batch", "{binary} batch 5", 1);
 	if (train_prove(&f->o, &f->err) < 0)
 		fail_msg("%s", f->err.msg);
