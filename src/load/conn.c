@@ -57,7 +57,8 @@ static void lost(struct load *l, struct conn *c, int e)
 		return;
 	}
 	if (c->state == CONN_CONNECTING) {
-		load_problem(l, c, "cannot connect to %s: %s", l->addr.text, how);
+		load_problem(l, c, "cannot connect to %s: %s%s", l->addr.text, how,
+			e == EADDRNOTAVAIL ? "; new connections used up all local ports" : "");
 		return;
 	}
 	if (c->state == CONN_HEAD && c->answer_n == 0) {

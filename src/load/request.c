@@ -50,6 +50,13 @@ static void render(
 	ret->p = buf_detach(&b);
 }
 
+/* How many fields render() writes for the last request of a connection. */
+static size_t fields_rendered(const struct load_request *r)
+{
+	return r->n_headers + !has_header(r, "Host") + needs_length(r) +
+	       !has_header(r, "Connection");
+}
+
 /* RFC 9110 section 9.2.2. */
 static bool is_idempotent(const char *method)
 {
@@ -88,10 +95,16 @@ static int class_check(
 	http_request_begin(h);
 	p = http_head_parse(h, k->last.p, k->last.n);
 	if (p != HTTP_DONE || k->last.n - h->size != r->body_n ||
-		h->method.n != strlen(r->method) || h->target.n != strlen(r->path))
+		h->method.n != strlen(r->method) || h->target.n != strlen(r->path) ||
+		h->n_fields != fields_rendered(r))
 		rc = error_set(err, ERR_USAGE, "request class %zu ('%s %s') is not valid HTTP: %s",
 			i + 1, r->method, r->path,
 			h->problem ? h->problem : "a part of it holds a line end");
+	else if (h->has_length && h->length != r->body_n)
+		rc = error_set(err, ERR_USAGE,
+			"request class %zu ('%s %s') has a Content-Length of %llu and a body of "
+			"%zu bytes",
+			i + 1, r->method, r->path, (unsigned long long)h->length, r->body_n);
 	free(h);
 	return rc;
 }

@@ -114,7 +114,7 @@ static bool send_on(struct origin *o, struct client *c)
 		(void)want(o, c, c->due_ns ? 0 : EPOLLOUT);
 		return false;
 	}
-	if (c->answer.cut) {
+	if (c->answer.cut || o->stopping) {
 		client_free(o, c);
 		return false;
 	}

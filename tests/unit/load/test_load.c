@@ -429,11 +429,21 @@ static void test_slice_after_problem(void **state)
 
 static void test_bad_plans(void **state)
 {
+	static const struct load_header injected = {"A", "b\r\nC: d"}, bad_name = {"A b", "c"},
+					long_length = {"Content-Length", "5"};
 	static const struct load_request bad[] = {
 		{.method = "GET", .path = "/a b"},
 		{.method = "GET", .path = "/a\r\nX: y"},
 		{.method = "G T", .path = "/"},
 		{.method = "GET", .path = ""},
+		{.method = "GET", .path = "/", .headers = &injected, .n_headers = 1},
+		{.method = "GET", .path = "/", .headers = &bad_name, .n_headers = 1},
+		{.method = "POST",
+			.path = "/",
+			.headers = &long_length,
+			.n_headers = 1,
+			.body = "abc",
+			.body_n = 3},
 		{.method = "GET",
 			.path = "/",
 			.expect_bytes = 3,
