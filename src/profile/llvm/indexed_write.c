@@ -30,10 +30,10 @@ static void put64(struct writer *w, uint64_t v)
 	w->at += 8;
 }
 
-static uint64_t written_hash(const struct writer *w, uint64_t hash)
+/* Front-end hashes use 60 bits since index version 13, and readers go by the version. */
+static uint64_t hash_mask(const struct writer *w)
 {
-	/* Front-end hashes use 60 bits since index version 13, and readers go by the version. */
-	return w->version >= 13 && !(w->flags & FLAG_IR) ? hash & FE_HASH_MASK_V13 : hash;
+	return w->version >= 13 && !(w->flags & FLAG_IR) ? FE_HASH_MASK_V13 : UINT64_MAX;
 }
 
 static size_t record_size(const struct writer *w, const struct record *r)
@@ -54,7 +54,7 @@ static size_t key_size(const struct writer *w, const struct key *k)
 
 static void put_record(struct writer *w, const struct record *r)
 {
-	put64(w, written_hash(w, r->hash));
+	put64(w, r->hash & hash_mask(w));
 	put64(w, r->n_counts);
 	memcpy(w->at, r->counts, 8 * (size_t)r->n_counts);
 	w->at += 8 * (size_t)r->n_counts;
@@ -252,9 +252,9 @@ static void put_file(struct writer *w)
 	uint8_t *header = w->at;
 
 	w->at += header_size(w->version);
-	w->at = summary_write(w->p, false, w->at);
+	w->at = summary_write(w->p, false, hash_mask(w), w->at);
 	if (w->flags & FLAG_CS)
-		w->at = summary_write(w->p, true, w->at);
+		w->at = summary_write(w->p, true, hash_mask(w), w->at);
 	put_payload(w);
 	hash_offset = (uint64_t)(w->at - w->start);
 	put64(w, w->n_buckets);

@@ -70,7 +70,8 @@ static uint8_t *put(uint8_t *to, uint64_t v)
 	return to + 8;
 }
 
-uint8_t *summary_write(const struct profile *p, bool context_sensitive, uint8_t *to)
+uint8_t *summary_write(
+	const struct profile *p, bool context_sensitive, uint64_t hash_mask, uint8_t *to)
 {
 	struct totals t = {0};
 	uint64_t sum = 0, seen = 0, current = 0;
@@ -80,7 +81,7 @@ uint8_t *summary_write(const struct profile *p, bool context_sensitive, uint8_t 
 		room += p->records[i]->n_counts;
 	t.v = xreallocarray(NULL, room, sizeof(*t.v));
 	for (size_t i = 0; i < p->n_records; i++)
-		if (!!(p->records[i]->hash & HASH_CS) == context_sensitive)
+		if (!!(p->records[i]->hash & hash_mask & HASH_CS) == context_sensitive)
 			collect(p->records[i], &t);
 	radix_sort(&t.v, t.n, t.max);
 	to = put(put(to, 6), ARRAY_SIZE(cutoffs));
