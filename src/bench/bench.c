@@ -29,47 +29,72 @@ void bench_warn(struct bench *b, const char *fmt, ...)
 	events_warning(b->o->events, "%s", buf_str(&text));
 }
 
-/* 1: the phase's condition says no. */
-static int is_skipped(struct bench *b, const struct plan_phase *phase, struct error *err)
+/* 1: the phase's condition holds, 0: it does not. */
+static int is_wanted(struct bench *b, const struct plan_phase *phase, struct error *err)
 {
 	auto_strv struct strv argv = STRV_INIT;
+	auto_free char *text = NULL;
 	struct proc_options p = PROC_OPTIONS_INIT;
 	struct proc_exit end;
 
 	if (!phase->when)
-		return 0;
+		return 1;
+	if (plan_expand(phase->when, &b->arms[0].vars, &text, err) < 0)
+		return error_context(err, "scenario '%s', when", phase->name);
 	strv_add(&argv, "/bin/sh");
 	strv_add(&argv, "-c");
-	strv_add(&argv, phase->when);
+	strv_add(&argv, text);
 	p.argv = &argv;
+	p.env = &b->arms[0].env;
 	p.cwd = b->o->plan->root;
 	if (proc_run(&p, phase->timeout_ns, &end, err) < 0)
 		return error_context(err, "scenario '%s', when", phase->name);
 	if (end.code == 0)
-		return 0;
+		return 1;
 	bench_warn(b, "scenario '%s' was not measured: its condition '%s' does not hold",
 		phase->name, phase->when);
-	return 1;
+	return 0;
+}
+
+/* On the first launch, when the services are up: conditions may ask them. */
+static int drop_unwanted(struct bench *b, struct error *err)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < b->n_scenarios; i++) {
+		int wanted = is_wanted(b, b->scenarios[i].phase, err);
+
+		if (wanted < 0)
+			return -1;
+		if (wanted)
+			b->scenarios[kept++] = b->scenarios[i];
+	}
+	b->n_scenarios = kept;
+	b->total = (uint64_t)b->launches * kept;
+	if (!kept)
+		return error_set(err, ERR_CONFIG,
+			"bench: there is no scenario to measure: no condition holds");
+	return 0;
+}
+
+static bool runs_binary(const char *command)
+{
+	return strstr(command, "{binary}") || strstr(command, "{binary.");
 }
 
 static int add_scenario(struct bench *b, const struct plan_phase *phase, struct error *err)
 {
-	struct scenario *sc = &b->scenarios[b->n_scenarios];
-	int skipped = is_skipped(b, phase, err);
+	struct scenario *sc = &b->scenarios[b->n_scenarios++];
 
-	if (skipped)
-		return skipped < 0 ? -1 : 0;
 	sc->phase = phase;
 	sc->slices = b->o->plan->bench.slices;
-	sc->batch = phase->kind == PHASE_RUN &&
-		    (strstr(phase->run, "{binary}") || strstr(phase->run, "{binary."));
+	sc->batch = phase->kind == PHASE_RUN && runs_binary(phase->run);
 	if (!sc->batch && !plan_subject(b->o->plan))
 		return error_set(err, ERR_CONFIG,
 			"scenario '%s' cannot be measured: no service is the subject, and the "
 			"phase does not "
 			"run {binary} itself",
 			phase->name);
-	b->n_scenarios++;
 	return 0;
 }
 
@@ -119,9 +144,9 @@ static int make_arms(struct bench *b, struct error *err)
 
 static int one_launch(struct bench *b, struct error *err)
 {
-	auto_free uint32_t *order = xcalloc(b->n_scenarios, sizeof(*order));
+	auto_free uint32_t *order = xcalloc(b->n_scenarios + 1, sizeof(*order));
 
-	if (launch_start(b, err) < 0)
+	if (launch_start(b, err) < 0 || (!b->launch && drop_unwanted(b, err) < 0))
 		return -1;
 	for (uint32_t i = 0; i < b->n_scenarios; i++)
 		order[i] = i;
@@ -142,7 +167,6 @@ static int one_launch(struct bench *b, struct error *err)
 static int all_launches(struct bench *b, struct error *err)
 {
 	b->begun = clock_mono_ns();
-	b->total = (uint64_t)b->launches * b->n_scenarios;
 	for (b->launch = 0; b->launch < b->launches; b->launch++)
 		if (one_launch(b, err) < 0) {
 			launch_abandon(b);

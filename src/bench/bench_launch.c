@@ -148,7 +148,6 @@ static int start_arm(struct bench *b, struct arm *a, struct error *err)
 			return -1;
 		env_set(&a->vars, "work", work);
 	}
-	a->work = xstrdup(env_get(&a->vars, "work"));
 	return 0;
 }
 
@@ -242,7 +241,6 @@ static void arm_reset(struct arm *a)
 
 	free(a->services);
 	free(a->folder);
-	free(a->work);
 	strv_release(&a->copies);
 	strv_release(&a->vars);
 	strv_release(&a->env);

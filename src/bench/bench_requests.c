@@ -29,14 +29,20 @@ static int read_body(const struct arm *arm, const char *file, struct requests *r
 	return 0;
 }
 
+/* The same bytes as in training (xorshift32, Marsaglia 2003). */
 static const char *generated_body(struct requests *r, uint64_t n)
 {
 	char *p = malloc(n + 1);
+	uint32_t x = 2463534242;
 
 	if (!p)
 		return NULL;
-	for (uint64_t i = 0; i < n; i++)
-		p[i] = (char)('a' + i % 26);
+	for (uint64_t i = 0; i < n; i++) {
+		x ^= x << 13;
+		x ^= x >> 17;
+		x ^= x << 5;
+		p[i] = (char)('a' + x % 26);
+	}
 	p[n] = '\0';
 	return keep(r, p);
 }

@@ -12,8 +12,9 @@
 #include "bench/internal.h"
 
 #define WARM_NS (200 * NS_PER_MS)
-#define SETTLE_NS NS_PER_MS /* for what a server does after its last answer, logging for example   \
-			     */
+#define SETTLE_NS                                                                                  \
+	NS_PER_MS /* for what a server does after its last answer, logging for example             \
+		   */
 #define IDLE_NS (100 * NS_PER_MS)
 #define IDLE_SHARE 0.01
 #define LOG_LINES 20
@@ -80,7 +81,7 @@ static int run(const struct bench *b, const struct scenario *sc, const struct as
 	strv_add(&argv, a->command);
 	p.argv = &argv;
 	p.env = &a->arm->env;
-	p.cwd = a->arm->work;
+	p.cwd = b->o->plan->root;
 	p.out_fd = p.err_fd = log;
 	p.cpu = sc->batch ? b->cores.subject : b->cores.driver;
 	if (proc_run(&p, sc->phase->timeout_ns, &end, err) < 0)

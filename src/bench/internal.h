@@ -27,7 +27,6 @@ struct arm {
 	const struct strv *binaries; /* the originals */
 	struct strv copies;          /* the running ones */
 	char *folder;                /* LAUNCH/LETTER; as long as every other arm's */
-	char *work;                  /* {work} of its phases */
 	struct strv vars, env;
 	struct running *services;
 	size_t n_services;

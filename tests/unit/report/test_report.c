@@ -101,7 +101,7 @@ static void test_text(void **state)
 	has(text, "Added to the optimised build: '-fprofile-use=P Q'\n");
 	has(text, "Added to the plain build: nothing\n");
 	has(text, "\n  plain build      10.0 s      20.0 s\n");
-	has(text, "\n  total         2 min 24 s  4 min 48 s  14.4 times the plain build\n");
+	has(text, "\n  total        2 min 24 s  4 min 48 s  14.4 times the plain build\n");
 	has(text, "\n  min-functions  pass     2100 executed, bound 2000\n");
 	has(text, "\n  edge-1.2-pgo.tar.gz  1234567  bb22\n");
 	has(text, "CPU time per request against plain, 10 launches\n");
