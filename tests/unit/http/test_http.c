@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "http/loopback.h"
+
 struct fed {
 	enum http_progress r;
 	struct http_head h;
@@ -269,6 +271,27 @@ static void test_mutations(void **state)
 	}
 }
 
+static void test_loopback(void **state)
+{
+	static const char *const bad[] = {
+		"192.0.2.1", "0.0.0.0", "::", "::2", "localhost", "", NULL};
+	struct error err = ERROR_INIT;
+	struct loopback a;
+
+	assert_int_equal(loopback_set(&a, "127.1.2.3", 80, &err), 0);
+	assert_string_equal(a.text, "127.1.2.3:80");
+	assert_int_equal(loopback_port(&a), 80);
+	assert_int_equal(loopback_set(&a, "::1", 65535, &err), 0);
+	assert_string_equal(a.text, "[::1]:65535");
+	assert_int_equal(loopback_port(&a), 65535);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(loopback_set(&a, bad[i], 1, &err), -1);
+		assert_int_equal(err.code, ERR_USAGE);
+	}
+	assert_string_equal(a.text, "[::1]:65535"); /* untouched */
+	error_release(&err);
+}
+
 int main(void)
 {
 	struct CMUnitTest tests[32] = {
@@ -278,9 +301,10 @@ int main(void)
 		cmocka_unit_test(test_request_parts),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_mutations),
+		cmocka_unit_test(test_loopback),
 	};
 
 	for (size_t i = 0; i < n_body_tests; i++)
-		tests[6 + i] = body_tests[i];
-	return _cmocka_run_group_tests("http", tests, 6 + n_body_tests, NULL, NULL);
+		tests[7 + i] = body_tests[i];
+	return _cmocka_run_group_tests("http", tests, 7 + n_body_tests, NULL, NULL);
 }
