@@ -178,7 +178,7 @@ static void test_reset_and_delay(void **state)
 	raw_send(fd, REQ("GET /delay/60/health", ""), strlen(REQ("GET /delay/60/health", "")));
 	free(raw_read(fd, "ok\n", &n, NULL));
 	assert_true(n > 0);
-	assert_in_range(clock_mono_ns() - from, 60 * NS_PER_MS, NS_PER_S);
+	assert_in_range(clock_mono_ns() - from, 60 * NS_PER_MS, 10 * NS_PER_S);
 	close(fd);
 }
 
