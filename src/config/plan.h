@@ -160,10 +160,13 @@ struct plan {
 int plan_read(const char *path, struct plan *ret, struct error *err);
 void plan_release(struct plan *p);
 
-/* Replaces {name} by the value of NAME in vars (entries "name=value"); "{{" gives "{". A brace
- * group that is not a known name is an error naming the known ones. Caller frees *ret. */
+/* Replaces {name} by the value of NAME in vars (entries "name=value"); "{{" gives "{". A name in
+ * braces that is not known is ERR_CONFIG naming the known ones. Braces around what is no name
+ * (letters, digits, '.', '_', '-') and the shell's "${name}" are left alone. Values are not
+ * expanded again and not quoted: a command line is split first. Caller frees *ret. */
 int plan_expand(const char *text, const struct strv *vars, char **ret, struct error *err);
-/* Splits a command line into words by POSIX shell quoting rules, without any expansion. */
+/* Splits a command line into words by POSIX shell quoting rules, without any expansion. The words
+ * are added to ret. */
 int plan_split(const char *text, struct strv *ret, struct error *err);
 
 const struct plan_phase *plan_find_phase(const struct plan *p, const char *name);

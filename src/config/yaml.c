@@ -115,7 +115,8 @@ static void add_size(struct builder *b, const struct node *n)
 		return;
 	b->stack[b->depth - 1]->size += n->size;
 	if (b->stack[b->depth - 1]->size > YAML_NODES_MAX)
-		fail_at(b, n, "with its aliases written out the file has more than 100000 values");
+		fail_at(b, n,
+			"the file, with its aliases written out, has more than 100000 values");
 }
 
 static void set_anchor(
@@ -317,6 +318,39 @@ static void run(struct builder *b, struct fy_parser *p, struct fy_diag *diag)
 	}
 }
 
+/* What costs the library time or memory out of proportion and is never meant: the place and the
+ * reason are told before it sees the text. */
+static bool is_hostile(const char *text, size_t n, struct problems *ps)
+{
+	size_t open = 0;
+	int line = 1, column = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		char c = text[i];
+
+		column++;
+		if (column == 1 && n - i >= 4 && !memcmp(text + i, "%TAG", 4)) {
+			problem_at(
+				ps, line, 1, "tag directives have no meaning here; leave it out");
+			return true;
+		}
+		if (c == '[' || c == '{')
+			open++;
+		else if (!strchr(" \n,?:-", c))
+			open = 0;
+		if (open > YAML_DEPTH_MAX) {
+			problem_at(ps, line, column,
+				"lists and mappings are nested too deeply (more than 32)");
+			return true;
+		}
+		if (c == '\n') {
+			line++;
+			column = 0;
+		}
+	}
+	return false;
+}
+
 void yaml_read(const char *text, size_t n, struct yaml *ret, struct problems *ps)
 {
 	struct fy_diag_cfg diag_cfg;
@@ -325,6 +359,8 @@ void yaml_read(const char *text, size_t n, struct yaml *ret, struct problems *ps
 	struct fy_parser *p;
 
 	*ret = (struct yaml){0};
+	if (is_hostile(text, n, ps))
+		return;
 	fy_diag_cfg_default(&diag_cfg);
 	diag_cfg.fp = NULL; /* nothing is printed */
 	cfg.diag = fy_diag_create(&diag_cfg);
