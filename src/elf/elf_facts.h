@@ -10,24 +10,26 @@
 
 struct elf_facts {
 	bool executable, shared, relocatable;
-	char *machine;      /* "x86_64", … */
-	char *build_id;     /* hex; NULL */
-	char *names_sha256; /* of section __llvm_prf_names; NULL when it has none */
+	char *machine;           /* "x86_64", … */
+	char *build_id;          /* hex; NULL */
+	char *names_sha256;      /* of section __llvm_prf_names; NULL when it has none */
 	uint64_t prf_data_bytes; /* of __llvm_prf_data */
-	struct strv profile_marks; /* every section or symbol that belongs to a profile or BOLT
-	                            * runtime, e.g. "section __llvm_prf_cnts", "symbol __gcov_exit" */
-	struct strv needed;  /* DT_NEEDED */
-	char *glibc_floor;   /* "2.34"; NULL: none needed */
-	bool has_hook;       /* whet's fork hook is in it (symbol whet_profile_hook) */
-	bool no_sections;    /* no section headers: marks cannot be told */
+	struct strv
+		profile_marks; /* every section or symbol that belongs to a profile or BOLT
+				* runtime, e.g. "section __llvm_prf_cnts", "symbol __gcov_exit" */
+	struct strv needed;    /* DT_NEEDED */
+	char *glibc_floor;     /* "2.34"; NULL: none needed */
+	bool has_hook;         /* whet's fork hook is in it (symbol whet_profile_hook) */
+	bool no_sections;      /* no section headers: marks cannot be told */
 };
 void elf_facts_release(struct elf_facts *f);
 int elf_facts_read(const char *path, struct elf_facts *ret, struct error *err);
 
 /* Facts of one relocatable object in memory (a file or an archive member). code_hash: SHA-256 over
- * name and bytes of every executable section together with its relocations' targets (symbol names, not indices),
- * so that equal code gives equal hashes; "" when it has no code. functions (may be NULL; added to): names of defined functions, local ones too. */
-int elf_object_code(const void *data, size_t n, char code_hash[65], struct strv *functions,
-	struct error *err);
+ * name and bytes of every executable section together with its relocations' targets (symbol names,
+ * not indices), so that equal code gives equal hashes; "" when it has no code. functions (may be
+ * NULL; added to): names of defined functions, local ones too. */
+int elf_object_code(
+	const void *data, size_t n, char code_hash[65], struct strv *functions, struct error *err);
 /* SHA-256 of .text of a linked file. */
 int elf_text_hash(const char *path, char hash[65], struct error *err);

@@ -25,7 +25,8 @@ enum call_class {
 	CLASS_TARGET,  /* part of the target: the node's flags were added */
 	CLASS_HOST,    /* runs on the build machine: build script, proc macro, host tool */
 	CLASS_OBSERVE, /* of a configure step: nothing added */
-	CLASS_FOREIGN, /* target code by a compiler that whet cannot instrument (gcc beside clang, …) */
+	CLASS_FOREIGN, /* target code by a compiler that whet cannot instrument (gcc beside clang,
+			  …) */
 	CLASS_NONE,    /* nothing to add for this kind of call */
 };
 
@@ -46,10 +47,10 @@ struct profile_diag {
 
 /* One object that a link loaded. */
 struct link_input {
-	char *path;      /* as the linker named it, made absolute */
-	char *member;    /* archive member, NULL for a plain object */
-	char *sha256;    /* of the object's bytes, taken at link time; NULL when unreadable */
-	char *code_hash; /* of its executable sections' bytes; NULL when unreadable or none */
+	char *path;            /* as the linker named it, made absolute */
+	char *member;          /* archive member, NULL for a plain object */
+	char *sha256;          /* of the object's bytes, taken at link time; NULL when unreadable */
+	char *code_hash;       /* of its executable sections' bytes; NULL when unreadable or none */
 	struct strv functions; /* names of the functions it defines (local ones too) */
 };
 
@@ -108,11 +109,11 @@ enum object_class {
 };
 
 struct object_fact {
-	char *path, *member;  /* as in link_input */
+	char *path, *member; /* as in link_input */
 	enum object_class class;
 	char *record;    /* id of the compile record, or NULL */
 	char *unit;      /* a name that pairs it across builds: source and output relative to the
-	                  * slot, or crate name + metadata; NULL for toolchain objects */
+			  * slot, or crate name + metadata; NULL for toolchain objects */
 	char *source;    /* the source as given to the compiler, or NULL */
 	char *code_hash; /* of its executable sections, or NULL */
 	struct strv functions;
@@ -128,11 +129,11 @@ struct binary_fact {
 
 /* One build node as the gates see it. */
 struct build_facts {
-	char *variant;          /* "plain", "instrumented", "optimised" */
-	char *source_before;    /* digest of the sources before and after */
+	char *variant;       /* "plain", "instrumented", "optimised" */
+	char *source_before; /* digest of the sources before and after */
 	char *source_after;
-	char *profile_name;     /* digest that names the profile it was given; NULL: none */
-	char *profile_before;   /* digest of that file's content before and after; NULL: gone */
+	char *profile_name;   /* digest that names the profile it was given; NULL: none */
+	char *profile_before; /* digest of that file's content before and after; NULL: gone */
 	char *profile_after;
 	struct compile_log log;
 	struct binary_fact *binaries;

@@ -15,7 +15,7 @@ struct profile_function {
 };
 
 struct profile_facts {
-	char *sha256;      /* of the profile as published */
+	char *sha256; /* of the profile as published */
 	uint64_t functions, executed, total_count;
 	struct profile_function *v; /* every function record, sorted by key */
 	size_t n, cap;
@@ -24,10 +24,10 @@ struct profile_facts {
 
 /* Where a profile comes from: published beside it, checked when it is used again. */
 struct provenance {
-	char *profile;  /* digest of the profile's file */
-	char *source;   /* digest of the sources that were trained */
-	char *training; /* digest of the training plan */
-	char *target;   /* target triple */
+	char *profile;           /* digest of the profile's file */
+	char *source;            /* digest of the sources that were trained */
+	char *training;          /* digest of the training plan */
+	char *target;            /* target triple */
 	char *project, *created; /* created: RFC 3339 UTC */
 	struct strv compilers;   /* one line each: path-independent identity, e.g. "clang 22.1.8" */
 };

@@ -31,7 +31,8 @@ struct phase_result {
 enum process_origin {
 	PROCESS_STARTED,  /* its image started with the hook in it */
 	PROCESS_FORKED,   /* made by fork; the hook ran in the child */
-	PROCESS_UNHOOKED, /* seen in the process tree running the instrumented image, but no hook ran */
+	PROCESS_UNHOOKED, /* seen in the process tree running the instrumented image, but no hook
+			     ran */
 };
 
 enum raw_state {
@@ -45,19 +46,19 @@ enum raw_state {
 /* One process that ran instrumented code. */
 struct process_evidence {
 	pid_t pid, parent;
-	char *launch;  /* "edge", "edge#2", or the phase's name */
+	char *launch; /* "edge", "edge#2", or the phase's name */
 	enum process_origin origin;
-	bool exec;     /* it replaced its image by another program: no profile is due */
-	int signal;    /* signal that ended it, when known; else 0 */
+	bool exec;  /* it replaced its image by another program: no profile is due */
+	int signal; /* signal that ended it, when known; else 0 */
 	enum raw_state state;
-	char *file;    /* its raw profile, relative to the training's folder; NULL when missing */
+	char *file; /* its raw profile, relative to the training's folder; NULL when missing */
 };
 
 /* One file found in a launch's profile folder. */
 struct raw_file {
-	char *path;   /* relative to the training's folder */
+	char *path; /* relative to the training's folder */
 	char *launch;
-	pid_t pid;    /* of the process that wrote it, from its name; 0 when the name is no pid */
+	pid_t pid; /* of the process that wrote it, from its name; 0 when the name is no pid */
 	uint64_t size;
 	enum raw_state state;
 	char *problem; /* for INVALID and FOREIGN: the precise reason; else NULL */
@@ -72,7 +73,8 @@ struct training_facts {
 	size_t n_processes, cap_processes;
 	struct raw_file *raws;
 	size_t n_raws, cap_raws;
-	char *failure; /* why the training stopped early (a service did not start, …); NULL: it did not */
+	char *failure; /* why the training stopped early (a service did not start, …); NULL: it did
+			  not */
 };
 
 void phase_result_release(struct phase_result *p);

@@ -9,8 +9,8 @@
 /* One measured slice. */
 struct sample {
 	uint32_t launch, scenario, variant, slice; /* indices; slice: position inside the launch */
-	uint64_t requests; /* verified */
-	uint64_t cpu_ns;   /* of the subject's whole process tree during the slice */
+	uint64_t requests;                         /* verified */
+	uint64_t cpu_ns; /* of the subject's whole process tree during the slice */
 	uint64_t wall_ns, driver_cpu_ns;
 };
 

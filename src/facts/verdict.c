@@ -31,6 +31,18 @@ void verdict_add(struct verdicts *vs, const char *gate, enum verdict_state state
 	};
 }
 
+static void verdict_release(struct verdict *v)
+{
+	free(v->summary);
+	free(v->evidence);
+	free(v->remedy);
+}
+
+void verdicts_drop_last(struct verdicts *vs)
+{
+	verdict_release(&vs->v[--vs->n]);
+}
+
 bool verdicts_failed(const struct verdicts *vs)
 {
 	for (size_t i = 0; i < vs->n; i++) {
@@ -42,11 +54,8 @@ bool verdicts_failed(const struct verdicts *vs)
 
 void verdicts_release(struct verdicts *vs)
 {
-	for (size_t i = 0; i < vs->n; i++) {
-		free(vs->v[i].summary);
-		free(vs->v[i].evidence);
-		free(vs->v[i].remedy);
-	}
+	for (size_t i = 0; i < vs->n; i++)
+		verdict_release(&vs->v[i]);
 	free(vs->v);
 	memset(vs, 0, sizeof(*vs));
 }

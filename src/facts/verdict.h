@@ -14,11 +14,11 @@ enum verdict_state {
 };
 
 struct verdict {
-	const char *gate;  /* stable name, static storage */
+	const char *gate; /* stable name, static storage */
 	enum verdict_state state;
-	char *summary;     /* one line: what was found, with the figure and the bound */
-	char *evidence;    /* more lines: file, function, pid; "" when none */
-	char *remedy;      /* what to do next; "" when it passed */
+	char *summary;  /* one line: what was found, with the figure and the bound */
+	char *evidence; /* more lines: file, function, pid; "" when none */
+	char *remedy;   /* what to do next; "" when it passed */
 };
 
 struct verdicts {
@@ -29,6 +29,7 @@ struct verdicts {
 /* The texts are copied. */
 void verdict_add(struct verdicts *vs, const char *gate, enum verdict_state state,
 	const char *summary, const char *evidence, const char *remedy);
+void verdicts_drop_last(struct verdicts *vs); /* vs is not empty */
 bool verdicts_failed(const struct verdicts *vs);
 void verdicts_release(struct verdicts *vs);
 json_t *verdicts_json(const struct verdicts *vs);

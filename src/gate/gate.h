@@ -43,6 +43,7 @@ struct gate {
 extern const struct gate gates[];
 extern const size_t n_gates;
 
-/* Runs every gate of a moment. Of a gate that was asked twice the last verdict counts. */
+/* Runs every gate of a moment. The second verdict of a gate that is asked again takes the place of
+ * the first; when it is a failure it is added, and counts. */
 void gates_run(enum gate_moment moment, const struct gate_facts *f, struct verdicts *vs);
 const struct gate *gate_find(const char *name);

@@ -155,10 +155,38 @@ static void ask(const struct gate *g, const struct gate_facts *f, struct verdict
 	g->fn(f, vs);
 }
 
+static struct verdict *earlier(struct verdicts *vs, size_t n, const char *gate)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(vs->v[i].gate, gate) == 0)
+			return &vs->v[i];
+	}
+	return NULL;
+}
+
+/* The second answer takes the place of the first, except a failure: callers look for those among
+ * the verdicts that were added. */
+static void ask_again(const struct gate *g, const struct gate_facts *f, struct verdicts *vs)
+{
+	size_t n = vs->n;
+	struct verdict *first, last;
+
+	ask(g, f, vs);
+	first = earlier(vs, n, g->name);
+	if (!first || vs->v[n].state == VERDICT_FAIL)
+		return;
+	last = vs->v[n];
+	vs->v[n] = *first;
+	*first = last;
+	verdicts_drop_last(vs);
+}
+
 void gates_run(enum gate_moment moment, const struct gate_facts *f, struct verdicts *vs)
 {
 	for (size_t i = 0; i < n_gates; i++) {
-		if (gates[i].moment == moment || gates[i].again == moment)
+		if (gates[i].moment == moment)
 			ask(&gates[i], f, vs);
+		else if (gates[i].again == moment)
+			ask_again(&gates[i], f, vs);
 	}
 }

@@ -590,6 +590,10 @@ static void test_clean_build_is_silent(void **state)
 	}
 	for (size_t g = 0; g < n_gates; g++)
 		assert_non_null(fixture_verdict(&x, gates[g].name));
+	/* One verdict for each gate, also for the one that is asked twice. */
+	assert_int_equal(x.verdicts.n, n_gates);
+	assert_non_null(
+		strstr(fixture_verdict(&x, "same-source")->summary, "0 of 7 source digests"));
 	fixture_release(&x);
 }
 
