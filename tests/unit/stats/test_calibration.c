@@ -16,7 +16,7 @@
 
 #define SCENARIOS 3
 #define SLICES 12
-#define EXPERIMENTS 300
+#define EXPERIMENTS 200
 #define BIAS 0.0045
 
 static const char *const scenarios[] = {"a", "b", "c"};
