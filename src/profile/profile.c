@@ -28,9 +28,10 @@ int profile_add_bytes(struct profile *p, const void *data, size_t n, uint64_t we
 		return raw_add(p, data, n, weight, images, err);
 	if (indexed_magic(data, n))
 		return indexed_add(p, data, n, weight, err);
+	if (text_magic(data, n))
+		return text_add(p, data, n, weight, err);
 	return error_set(err, ERR_CORRUPT,
-		"is no LLVM profile: its first bytes are those of neither a raw nor an indexed "
-		"one");
+		"is no LLVM profile: its first bytes are those of no raw, indexed or text one");
 }
 
 int profile_add_file(struct profile *p, const char *path, uint64_t weight,

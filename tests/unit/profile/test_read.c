@@ -234,6 +234,33 @@ static void test_front_end_hash(void **state)
 	profile_free(p);
 }
 
+static void test_text(void **state)
+{
+	static const char in[] = "# a comment\n:IR\n\nmain\n0x11\n2\n1\n2\n2\n0\n2\n2\n"
+				 "a/b.c;helper:5\n** External Symbol **:7\n0\n1\n1\n1\n8:3\n\n"
+				 "f:1\n34\n1\n9\n$1\n0x80\n";
+	struct profile *p = profile_new();
+	struct value_datum v[SITE_MAX];
+	const struct record *r;
+
+	assert_int_equal(profile_add_bytes(p, in, sizeof(in) - 1, 2, NULL, NULL), 0);
+	expect(p, "f:1 22: 18\nmain 11: 2 4\n");
+	assert_true(p->flags == FIXTURE_IR);
+	r = profile_find(p, "main", 4, md5_name("main", 4))->first;
+	assert_int_equal(r->n_sites[0], 2);
+	assert_int_equal(r->n_sites[1], 1);
+	assert_int_equal(site_order(r, &r->sites[0], v), 2);
+	assert_true(v[0].value == 0 && v[0].count == 14);
+	assert_true(v[1].value == md5_name("a/b.c;helper", 12) && v[1].count == 10);
+	assert_int_equal(site_order(r, &r->sites[1], v), 0);
+	assert_int_equal(site_order(r, &r->sites[2], v), 1);
+	assert_true(v[0].value == 8 && v[0].count == 6);
+	r = profile_find(p, "f:1", 3, md5_name("f:1", 3))->first;
+	assert_int_equal(r->n_bitmap, 1);
+	assert_int_equal(r->bitmap[0], 0x80);
+	profile_free(p);
+}
+
 static void test_write_refuses_versions(void **state)
 {
 	struct profile *p = profile_new();
@@ -333,6 +360,7 @@ int main(void)
 		cmocka_unit_test(test_byte_counters_and_temporal),
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_front_end_hash),
+		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_write_refuses_versions),
 		cmocka_unit_test(test_mismatch_leaves_profile_alone),
 		cmocka_unit_test(test_overlap),

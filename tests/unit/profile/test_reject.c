@@ -61,8 +61,7 @@ static void test_truncated(void **state)
 		{0, "is empty: the process that should have written it was killed, or never "
 		    "reached "
 		    "its exit"},
-		{7, "is no LLVM profile: its first bytes are those of neither a raw nor an indexed "
-		    "one"},
+		{7, "is no LLVM profile: its first bytes are those of no raw, indexed or text one"},
 		{15, "header at byte 0 is cut off: the file ends at 15"},
 		{HEADER - 1, "header at byte 0 is cut off: the file ends at 127"},
 		{DATA - 1,
@@ -126,8 +125,7 @@ static void patched(size_t at, uint64_t value, size_t width, const char *msg)
 static void test_header_fields(void **state)
 {
 	patched(0, 0x68, 1,
-		"is no LLVM profile: its first bytes are those of neither a raw nor an indexed "
-		"one");
+		"is no LLVM profile: its first bytes are those of no raw, indexed or text one");
 	patched(AT_VERSION, 6, 1,
 		"raw version 6 is not known; versions 5 and 7 to 10 (LLVM 11 to 22) are");
 	patched(AT_VERSION, 11, 1,
@@ -302,6 +300,31 @@ static void test_indexed(void **state)
 	profile_free(p);
 }
 
+static void text(const char *in, const char *msg)
+{
+	rejected(in, strlen(in), msg);
+}
+
+static void test_text(void **state)
+{
+	text(":irr\n", "line 1: unknown header ':irr'");
+	text(":ir\n# comment\nf\n", "line 3: structural hash expected, but the file ends");
+	text("f\nx\n", "line 2: structural hash expected, not 'x'");
+	text("f\n1\n0\n", "line 3: 'f' has no counters");
+	text("f\n1\n2\n5\n", "line 4: counter expected, but the file ends");
+	text("f\n1\n1\n18446744073709551616\n",
+		"line 4: counter expected, not '18446744073709551616'");
+	text("f\n1\n1\n5\n$2\n0xff\n0x100\n", "line 7: bitmap byte expected, not '0x100'");
+	text("f\n1\n1\n5\n4\n", "line 5: 1 to 3 value kinds expected");
+	text("f\n1\n1\n5\n1\n0\n1\n256\n",
+		"line 8: number of values (at most 255) expected, not '256'");
+	text("f\n1\n1\n5\n1\n0\n1\n1\ng\n", "line 9: VALUE:COUNT expected");
+	text("f\n1\n1\n5\n1\n1\n1\n1\ng:1\n", "line 9: a size expected before ':'");
+	text("f\n1\n1\n5\nf\n1\n2\n5\n6\n",
+		"function 'f' (hash 0x0000000000000001) has 2 counters here, but 1 in the profiles "
+		"merged so far; merge profiles of one build only");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,6 +338,7 @@ int main(void)
 		cmocka_unit_test(test_second_image),
 		cmocka_unit_test(test_mutations),
 		cmocka_unit_test(test_indexed),
+		cmocka_unit_test(test_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
