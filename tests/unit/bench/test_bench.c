@@ -21,35 +21,40 @@
 static const char *servers[3]; /* plain, slower, wrong */
 static char folder[] = "/tmp/whet-bench-XXXXXX";
 
-static const char yaml[] = "project: demo\n"
-			   "build: {tool: command, run: \"true\", binary: server}\n"
-			   "train:\n"
-			   "  services:\n"
-			   "    server:\n"
-			   "      run: \"{binary} {port}\"\n"
-			   "      ready: tcp\n"
-			   "      subject: true\n"
-			   "  phases:\n"
-			   "    - name: hello\n"
-			   "      http: {protocol: h1, connections: 4, requests: 1000, get: /}\n"
-			   "      expect: {status: 200, body: hello}\n"
-			   "    - {name: batch, run: \"{binary} work 400\"}\n"
-			   "    - {name: fails, run: \"{binary} a b c\"}\n"
-			   "    - {name: never, when: \"false\", run: \"{binary} work 1\"}\n"
-			   "bench: {launches: 6, slices: 4, slice: 20 ms}\n";
+/* With the path of a server for the upstream, and the numbers that bench must use. */
+static const char yaml[] =
+	"project: demo\n"
+	"build: {tool: command, run: \"true\", binary: server}\n"
+	"train:\n"
+	"  services:\n"
+	"    upstream:\n"
+	"      run: \"%s {port}\"\n"
+	"      ready: tcp\n"
+	"    server:\n"
+	"      run: \"{binary} {port}\"\n"
+	"      env: {UPSTREAM: \"{upstream.port}\"}\n"
+	"      setup: \"test {upstream.port} -gt 1023 && test {upstream.port} -ne {port}\"\n"
+	"      ready: tcp\n"
+	"      subject: true\n"
+	"  phases:\n"
+	"    - name: hello\n"
+	"      http: {protocol: h1, connections: 4, requests: 1000, get: /}\n"
+	"      expect: {status: 200, body: hello}\n"
+	"    - {name: batch, run: \"{binary} work 400\"}\n"
+	"    - {name: idle, run: \"test {port} -ne {upstream.port} && test -d {work}\"}\n"
+	"    - {name: fails, run: \"{binary} a b c\"}\n"
+	"    - {name: never, when: \"test {port} = 0\", run: \"{binary} work 1\"}\n"
+	"bench: {launches: 6, slices: 4, slice: 20 ms}\n";
 
 static void read_plan(struct plan *plan)
 {
 	auto_free char *path = path_join(folder, "whet.yaml");
+	auto_free char *text = xasprintf(yaml, servers[0]);
 	struct error err = ERROR_INIT;
 
-	if (file_write_atomic(path, yaml, strlen(yaml), 0644, &err) < 0 ||
+	if (file_write_atomic(path, text, strlen(text), 0644, &err) < 0 ||
 		plan_read(path, plan, &err) < 0)
 		fail_msg("%s", err.msg);
-	/* The wanted values, whatever the file's keys for them are. */
-	plan->bench.launches = 6;
-	plan->bench.slices = 4;
-	plan->bench.slice_ns = 20 * NS_PER_MS;
 }
 
 struct seen {
@@ -228,6 +233,20 @@ static void test_failing_command_stops(void **state)
 	outcome_release(&o);
 }
 
+/* A command that is no load costs the subject nothing: that is said, not divided by. */
+static void test_run_that_asks_nothing(void **state)
+{
+	static const char *const scenarios[] = {"idle", NULL};
+	struct outcome o = {0};
+
+	measure(&o, servers[0], NULL, scenarios);
+	assert_int_equal(o.r, -1);
+	assert_int_equal(o.err.code, ERR_MISMATCH);
+	assert_non_null(strstr(o.err.msg, "scenario 'idle'"));
+	assert_non_null(strstr(o.err.msg, "no CPU time"));
+	outcome_release(&o);
+}
+
 static void test_unknown_scenario(void **state)
 {
 	static const char *const scenarios[] = {"hullo", NULL};
@@ -270,6 +289,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_batch),
 		cmocka_unit_test(test_wrong_answer_stops),
 		cmocka_unit_test(test_failing_command_stops),
+		cmocka_unit_test(test_run_that_asks_nothing),
 		cmocka_unit_test(test_unknown_scenario),
 		cmocka_unit_test(test_missing_binary),
 	};
