@@ -92,42 +92,38 @@ struct merging {
 	int64_t version;
 };
 
-/* The index version, and the key form, that the reading compiler needs. */
-static int choose_version(struct merging *m, struct profile *p, uint32_t *ret, struct error *err)
+/* The LLVM whose compiler is to read the result, and the index version to write. */
+static int choose(const struct merging *m, int *llvm, uint32_t *version, struct error *err)
 {
-	int llvm = LLVM_NEWEST;
-
-	if (m->consumer) {
-		if (m->version)
-			return error_set(
-				err, ERR_USAGE, "--for and --index-version exclude each other");
-		llvm = number_after_dash(m->consumer);
-		if (llvm < 0)
-			return error_set(err, ERR_USAGE,
-				"--for '%s': expected clang-N or llvm-N with N from 11, for "
-				"example clang-14",
-				m->consumer);
-		if (profile_rekey_for_llvm(p, llvm, err) < 0)
-			return -1;
-	}
-	if (m->version < 0 || m->version > UINT32_MAX)
+	*llvm = LLVM_NEWEST;
+	if (m->consumer && m->version)
+		return error_set(err, ERR_USAGE, "--for and --index-version exclude each other");
+	if (m->consumer && (*llvm = number_after_dash(m->consumer)) < 0)
+		return error_set(err, ERR_USAGE,
+			"--for '%s': expected clang-N or llvm-N with N from 11, for example "
+			"clang-14",
+			m->consumer);
+	if (m->version && (m->version < 6 || m->version > 13))
 		return error_set(err, ERR_USAGE, "--index-version must be 6 to 13");
-	*ret = m->version ? (uint32_t)m->version : profile_version_for_llvm(llvm);
+	*version = m->version ? (uint32_t)m->version : profile_version_for_llvm(*llvm);
 	return 0;
 }
 
 static int merge(struct merging *m, const struct strv *files, struct error *err)
 {
-	struct profile *p = profile_new();
-	uint32_t version = 0;
-	int rc = 0;
+	struct profile *p;
+	uint32_t version;
+	int llvm, rc = 0;
 
+	if (choose(m, &llvm, &version, err) < 0)
+		return -1;
+	p = profile_new();
 	for (size_t i = 0; i < files->n && rc == 0; i++)
 		rc = add_input(p, files->v[i], 1, err);
 	for (size_t i = 0; i < m->weighted.n && rc == 0; i++)
 		rc = add_weighted(p, m->weighted.v[i], err);
 	if (rc == 0)
-		rc = choose_version(m, p, &version, err);
+		rc = profile_rekey_for_llvm(p, llvm, err);
 	if (rc == 0)
 		rc = profile_write_indexed(p, version, m->out ? m->out : "default.profdata", err);
 	profile_free(p);
@@ -326,32 +322,42 @@ static const struct verb verb_overlap = {"profile overlap", "A B",
 	"share.",
 	run_overlap};
 
+static int help(const char *const *names)
+{
+	printf("usage: whet profile ACTION [OPTIONS] FILE...\n\n%s\n\nactions:\n",
+		verb_profile.summary);
+	for (size_t i = 0; actions[i]; i++)
+		printf("  %-10s %s\n", names[i], actions[i]->summary);
+	return 0;
+}
+
+static int unknown_action(const char *word, const char *const *names)
+{
+	struct error err = ERROR_INIT;
+	const char *close = word ? cli_suggest(word, names) : NULL;
+
+	if (!word)
+		error_set(&err, ERR_USAGE, "profile needs an action: merge, show or overlap");
+	else if (close)
+		error_set(&err, ERR_USAGE, "unknown action '%s'; did you mean '%s'?", word, close);
+	else
+		error_set(&err, ERR_USAGE, "unknown action '%s': merge, show or overlap", word);
+	return cli_fail(&err);
+}
+
 static int run_profile(struct cli *cli, int argc, char **argv)
 {
-	const char *names[ARRAY_SIZE(actions)];
-	struct error err = ERROR_INIT;
-	const char *word = argc > 0 ? argv[0] : NULL, *close;
-	size_t n = 0;
+	const char *names[ARRAY_SIZE(actions)] = {NULL};
+	const char *word = argc > 0 ? argv[0] : NULL;
 
-	for (; actions[n]; n++) {
+	for (size_t n = 0; actions[n]; n++) {
 		names[n] = actions[n]->name + strlen("profile ");
 		if (word && strcmp(word, names[n]) == 0)
 			return actions[n]->run(cli, argc - 1, argv + 1);
 	}
-	names[n] = NULL;
-	if (word && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)) {
-		printf("usage: whet profile ACTION [OPTIONS] FILE...\n\n%s\n\nactions:\n",
-			verb_profile.summary);
-		for (size_t i = 0; actions[i]; i++)
-			printf("  %-10s %s\n", names[i], actions[i]->summary);
-		return 0;
-	}
-	close = word ? cli_suggest(word, names) : NULL;
-	error_set(&err, ERR_USAGE, "%s%s%s%s%s%s",
-		word ? "unknown action '" : "profile needs an action", word ? word : "",
-		word ? "'" : "", close ? "; did you mean '" : "",
-		close ? close : ": merge, show or overlap", close ? "'?" : "");
-	return cli_fail(&err);
+	if (word && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0))
+		return help(names);
+	return unknown_action(word, names);
 }
 
 const struct verb verb_profile = {"profile", "merge|show|overlap FILE...",

@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "base/mem.h"
+
 #define MAGIC64 0xff6c70726f667281ULL /* ff "lprofr" 81, in the producer's byte order */
 #define MAGIC32 0xff6c70726f665281ULL
 
@@ -102,35 +104,36 @@ static int section(struct reader *r, const char *name, uint64_t count, uint64_t 
 	return 0;
 }
 
+/* All sections follow each other directly. */
 static int sections(
 	struct reader *r, struct raw_image *i, const struct header *h, struct error *err)
 {
 	const uint8_t *skip;
+	uint64_t width = i->flags & FLAG_BYTE_COVERAGE ? 1 : 8, vtable = i->ptr == 8 ? 24 : 16;
+	const struct {
+		const char *name;
+		uint64_t count, width;
+		const uint8_t **at;
+	} parts[] = {
+		{"binary id", i->ids_n, 1, &i->ids},
+		{"data", i->n_data, i->shape.size, &i->data},
+		{"padding before the counter", h->pad_before_counters, 1, &skip},
+		{"counter", i->n_counters, width, &i->counters},
+		{"padding after the counter", h->pad_after_counters, 1, &skip},
+		{"bitmap", i->bitmap_n, 1, &i->bitmap},
+		{"padding after the bitmap", h->pad_after_bitmap, 1, &skip},
+		{"names", i->names_n, 1, &i->names},
+		{"padding after the names", -i->names_n & 7, 1, &skip},
+		{"vtable", i->n_vtables, vtable, &i->vtables},
+		{"padding after the vtable", -(i->n_vtables * vtable) & 7, 1, &skip},
+		{"vtable names", h->vnames_n, 1, &skip},
+		{"padding after the vtable names", -h->vnames_n & 7, 1, &skip},
+	};
 
-	i->counters_n = i->flags & FLAG_BYTE_COVERAGE ? 1 : 8;
-	if (section(r, "binary id", i->ids_n, 1, &i->ids, err) < 0 ||
-		section(r, "data", i->n_data, i->shape.size, &i->data, err) < 0 ||
-		section(r, "padding before the counter", h->pad_before_counters, 1, &skip, err) <
-			0 ||
-		section(r, "counter", i->n_counters, i->counters_n, &i->counters, err) < 0 ||
-		section(r, "padding after the counter", h->pad_after_counters, 1, &skip, err) < 0 ||
-		section(r, "bitmap", i->bitmap_n, 1, &i->bitmap, err) < 0 ||
-		section(r, "padding after the bitmap", h->pad_after_bitmap, 1, &skip, err) < 0 ||
-		section(r, "names", i->names_n, 1, &i->names, err) < 0 ||
-		section(r, "padding after the names", -i->names_n & 7, 1, &skip, err) < 0)
-		return -1;
-	i->counters_n *= i->n_counters;
-	if (i->version >= 10) {
-		uint64_t width = i->ptr == 8 ? 24 : 16;
-
-		if (section(r, "vtable", i->n_vtables, width, &i->vtables, err) < 0 ||
-			section(r, "padding after the vtable", -(i->n_vtables * width) & 7, 1,
-				&skip, err) < 0 ||
-			section(r, "vtable names", h->vnames_n, 1, &skip, err) < 0 ||
-			section(r, "padding after the vtable names", -h->vnames_n & 7, 1, &skip,
-				err) < 0)
+	for (size_t k = 0; k < ARRAY_SIZE(parts); k++)
+		if (section(r, parts[k].name, parts[k].count, parts[k].width, parts[k].at, err) < 0)
 			return -1;
-	}
+	i->counters_n = i->n_counters * width;
 	i->values = r->p + r->off;
 	return 0;
 }
