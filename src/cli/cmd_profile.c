@@ -112,8 +112,8 @@ static int choose(const struct merging *m, int *llvm, uint32_t *version, struct 
 static int merge(struct merging *m, const struct strv *files, struct error *err)
 {
 	struct profile *p;
-	uint32_t version;
-	int llvm, rc = 0;
+	uint32_t version = 0;
+	int llvm = LLVM_NEWEST, rc = 0;
 
 	if (choose(m, &llvm, &version, err) < 0)
 		return -1;
