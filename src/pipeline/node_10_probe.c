@@ -146,10 +146,12 @@ static int probe_rust(struct run *r, const char *path_list, struct error *err)
 {
 	struct compiler c = {0};
 
-	if (toolchain_probe("rustc", path_list, &c, err) < 0)
+	/* Asked in the source folder: a rust-toolchain.toml there decides which one it is. */
+	if (toolchain_probe_in(r->source_root, "rustc", path_list, &c, err) < 0)
 		return -1;
 	r->rustc = add_compiler(r, &c);
-	return 0;
+	/* C code in the tree is compiled by the compiler that the plan names, if it names one. */
+	return r->plan.build.compiler ? probe_c(r, path_list, err) : 0;
 }
 
 static void identify_toolchain(struct run *r)
