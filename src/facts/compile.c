@@ -155,6 +155,7 @@ json_t *compile_record_json(const struct compile_record *r)
 	json_set_text(o, "output", r->output);
 	json_object_set_new(o, "status", json_integer(r->status));
 	fact_set_u64(o, "cpu_ns", r->cpu_ns);
+	fact_set_u64(o, "own_cpu_ns", r->own_cpu_ns);
 	json_set_text(o, "crate_name", r->crate_name);
 	json_set_text(o, "crate_type", r->crate_type);
 	json_set_text(o, "metadata", r->metadata);
@@ -213,6 +214,7 @@ static void texts_from_json(const json_t *o, struct compile_record *r)
 	r->order = fact_u64(o, "order");
 	r->status = (int)json_opt_int(o, "status", 0);
 	r->cpu_ns = fact_u64(o, "cpu_ns");
+	r->own_cpu_ns = fact_u64(o, "own_cpu_ns");
 	fact_take_str(o, "parent", &r->parent);
 	fact_take_str(o, "language", &r->language);
 	if (!r->language)

@@ -70,6 +70,7 @@ struct compile_record {
 	char *output;        /* absolute; NULL when none */
 	int status;          /* exit code, or 128 + signal */
 	uint64_t cpu_ns;     /* of the compiler */
+	uint64_t own_cpu_ns; /* of the shim and of reading the link's evidence */
 	/* rustc only */
 	char *crate_name, *crate_type, *metadata, *target_triple, *source;
 	struct profile_diag *diags;

@@ -357,14 +357,33 @@ static int collect(struct building *b, struct error *err)
 	return 0;
 }
 
-/* What whet added, as one list without repetitions. */
-static void list_added(struct build_out *out)
+/* One added word with the parts that differ from project to project named instead of written out.
+ */
+static char *general_word(const struct building *b, const char *word)
 {
+	const char *root = b->r->store.root, *at;
+
+	if (strstr(word, "-Map="))
+		return xstrndup(word, (size_t)(strstr(word, "-Map=") - word) + 5);
+	at = strstr(word, root);
+	return at ? xasprintf("%.*s{state}%s", (int)(at - word), word, at + strlen(root))
+		  : xstrdup(word);
+}
+
+/* What whet added, as one list without repetitions. */
+static void list_added(struct building *b)
+{
+	struct build_out *out = b->out;
 	const struct compile_log *l = &out->facts.log;
 
 	for (size_t i = 0; i < l->n; i++) {
-		auto_free char *words = strv_join(&l->v[i].added, " ");
+		auto_strv struct strv general = STRV_INIT;
+		auto_free char *words = NULL;
 
+		b->r->wrapper_cpu_ns += l->v[i].own_cpu_ns;
+		for (size_t j = 0; j < l->v[i].added.n; j++)
+			strv_take(&general, general_word(b, l->v[i].added.v[j]));
+		words = strv_join(&general, " ");
 		if (*words && !strv_has(&out->added, words))
 			strv_add(&out->added, words);
 	}
@@ -397,7 +416,7 @@ static int commit_build(struct building *b, uint64_t wall, struct error *err)
 	auto_json json_t *record = json_object();
 	auto_free char *facts = path_join(b->out->folder, "facts.json");
 
-	list_added(b->out);
+	list_added(b);
 	if (!inputs_held(b))
 		return 0;
 	json_set_text(record, "kind", "build");
@@ -449,6 +468,7 @@ int node_build(struct run *r, enum toolchain_mode mode, struct error *err)
 		struct event e = {.kind = EVENT_NODE_REUSED, .name = variants[mode]};
 
 		events_emit(r->o->events, &e);
+		r->reused = true;
 	}
 	building_release(&b);
 	return result;

@@ -133,7 +133,10 @@ static int train_fresh(struct run *r, struct error *err)
 		return -1;
 	/* Nothing of the proof may be left among the profiles. */
 	if (tree_remove(profiles, err) < 0 || dir_create(profiles, 0711, err) < 0 ||
-		train_run(&o, &r->training, err) < 0 || node_gate(r, GATE_AFTER_TRAINING, err) < 0)
+		train_run(&o, &r->training, err) < 0)
+		return -1;
+	run_note_driver(r, &r->training);
+	if (node_gate(r, GATE_AFTER_TRAINING, err) < 0)
 		return -1;
 	return commit(r, profiles, clock_mono_ns() - start, err);
 }
@@ -144,7 +147,8 @@ int node_train(struct run *r, struct error *err)
 
 	train_key(r, key);
 	r->train_key = xstrdup(key);
-	if (reuse(r, key))
+	r->reused = reuse(r, key);
+	if (r->reused)
 		return node_gate(r, GATE_AFTER_TRAINING, err);
 	return train_fresh(r, err);
 }

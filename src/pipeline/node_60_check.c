@@ -73,9 +73,10 @@ static int replay_fresh(struct run *r, const char *key, struct error *err)
 		.node = "check",
 	};
 
-	if (dir_create(folder, 0711, err) < 0 || train_run(&o, &r->replay, err) < 0 ||
-		node_gate(r, GATE_FINAL, err) < 0 ||
-		store_node_begin(&r->store, key, &node, err) < 0)
+	if (dir_create(folder, 0711, err) < 0 || train_run(&o, &r->replay, err) < 0)
+		return -1;
+	run_note_driver(r, &r->replay);
+	if (node_gate(r, GATE_FINAL, err) < 0 || store_node_begin(&r->store, key, &node, err) < 0)
 		return -1;
 	facts = path_join(node, "facts.json");
 	if (training_facts_write(&r->replay, facts, err) < 0)

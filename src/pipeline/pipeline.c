@@ -51,25 +51,27 @@ static const struct stage {
 const char *const pipeline_stages[] = {"probe", "plain", "instrument", "train", "merge", "optimise",
 	"check", "bench", "release", NULL};
 
-static uint64_t cpu_so_far(void)
+static uint64_t cpu_of(int who)
 {
-	struct rusage own, children;
+	struct rusage ru;
 
-	getrusage(RUSAGE_SELF, &own);
-	getrusage(RUSAGE_CHILDREN, &children);
-	return ((uint64_t)own.ru_utime.tv_sec + (uint64_t)own.ru_stime.tv_sec +
-		       (uint64_t)children.ru_utime.tv_sec + (uint64_t)children.ru_stime.tv_sec) *
-		       NS_PER_S +
-	       ((uint64_t)own.ru_utime.tv_usec + (uint64_t)own.ru_stime.tv_usec +
-		       (uint64_t)children.ru_utime.tv_usec + (uint64_t)children.ru_stime.tv_usec) *
-		       1000;
+	getrusage(who, &ru);
+	return ((uint64_t)ru.ru_utime.tv_sec + (uint64_t)ru.ru_stime.tv_sec) * NS_PER_S +
+	       ((uint64_t)ru.ru_utime.tv_usec + (uint64_t)ru.ru_stime.tv_usec) * 1000;
 }
 
-static void note_stage(struct report *p, const char *name, uint64_t wall, uint64_t cpu)
+static uint64_t cpu_so_far(void)
 {
+	return cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN);
+}
+
+static void note_stage(struct run *r, const char *name, uint64_t wall, uint64_t cpu)
+{
+	struct report *p = r->report;
+
 	p->stages = xreallocarray(p->stages, p->n_stages + 1, sizeof(*p->stages));
-	p->stages[p->n_stages++] =
-		(struct report_stage){.name = xstrdup(name), .wall_ns = wall, .cpu_ns = cpu};
+	p->stages[p->n_stages++] = (struct report_stage){
+		.name = xstrdup(name), .wall_ns = wall, .cpu_ns = cpu, .reused = r->reused};
 }
 
 static void begin_report(struct run *r)
@@ -88,6 +90,17 @@ static void begin_report(struct run *r)
 	p->labelled = r->o->profile != NULL;
 }
 
+/* whet's own CPU: this process and its shims, without the load that it drives on the plan's behalf.
+ */
+static void note_own_cpu(struct run *r)
+{
+	struct report *p = r->report;
+	uint64_t self = cpu_of(RUSAGE_SELF);
+
+	p->driver_cpu_ns = r->driver_cpu_ns;
+	p->own_cpu_ns = (self > r->driver_cpu_ns ? self - r->driver_cpu_ns : 0) + r->wrapper_cpu_ns;
+}
+
 /* Hands the facts over; the nodes that need them have run. */
 static void end_report(struct run *r)
 {
@@ -96,6 +109,7 @@ static void end_report(struct run *r)
 	if (r->reported)
 		return;
 	r->reported = true;
+	note_own_cpu(r);
 	strv_add_all(&p->added_plain, &r->plain.added);
 	strv_add_all(&p->added_instrumented, &r->instrumented.added);
 	strv_add_all(&p->added_optimised, &r->optimised.added);
@@ -115,6 +129,7 @@ static int run_stage(struct run *r, const struct stage *s, struct error *err)
 	int result;
 
 	events_emit(r->o->events, &e);
+	r->reused = false;
 	if (s->run == node_release)
 		end_report(r);
 	result = s->run(r, err);
@@ -122,7 +137,7 @@ static int run_stage(struct run *r, const struct stage *s, struct error *err)
 	e.text = result < 0 ? "stopped" : NULL;
 	e.done = clock_mono_ns() - wall;
 	events_emit(r->o->events, &e);
-	note_stage(r->report, s->title, e.done, cpu_so_far() - cpu);
+	note_stage(r, s->title, e.done, cpu_so_far() - cpu);
 	return result;
 }
 

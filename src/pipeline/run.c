@@ -229,3 +229,9 @@ void run_top_key(const struct run *r, char hex[65])
 	run_hash_environment(&h);
 	sha256_end(&h, hex);
 }
+
+void run_note_driver(struct run *r, const struct training_facts *t)
+{
+	for (size_t i = 0; i < t->n_phases; i++)
+		r->driver_cpu_ns += t->phases[i].driver_cpu_ns;
+}

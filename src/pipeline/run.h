@@ -25,7 +25,10 @@ struct build_out {
 struct run {
 	const struct pipeline_options *o;
 	struct report *report;
-	bool reported; /* the facts have been handed over to the report */
+	bool reused;             /* the stage that runs took its node from the store */
+	uint64_t wrapper_cpu_ns; /* of the shims of the builds that ran */
+	uint64_t driver_cpu_ns;  /* of the load driver in this run */
+	bool reported;           /* the facts have been handed over to the report */
 	struct plan plan;
 	struct store store;
 	struct strv skip;  /* folders inside the tree that are no sources (dist) */
@@ -77,4 +80,6 @@ void run_top_key(const struct run *r, char hex[65]);
 /* Commit id of the source tree by its git folder, without starting git; NULL when there is none. */
 char *run_read_commit(const char *root);
 
+/* Adds what the load driver used in a training. */
+void run_note_driver(struct run *r, const struct training_facts *t);
 void build_out_release(struct build_out *b);

@@ -144,6 +144,8 @@ json_t *report_json(const struct report *r)
 	json_object_set_new(o, "started", json_text(r->started));
 	json_object_set_new(o, "label", *label ? json_string(label) : json_null());
 	json_object_set_new(o, "stages", stages_json(r));
+	json_object_set_new(o, "own_cpu_ns", json_integer((json_int_t)r->own_cpu_ns));
+	json_object_set_new(o, "driver_cpu_ns", json_integer((json_int_t)r->driver_cpu_ns));
 	json_object_set_new(o, "time", time_json(r));
 	json_object_set_new(o, "gates", verdicts_json(&r->verdicts));
 	json_object_set_new(o, "training", training_json(&r->training));

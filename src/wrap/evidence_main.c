@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <sys/resource.h>
+
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "wrap/evidence.h"
@@ -24,6 +27,15 @@ static void collect(struct compile_record *r, const char *map_path)
 	error_release(&err);
 }
 
+static uint64_t own_cpu_ns(void)
+{
+	struct rusage ru;
+
+	getrusage(RUSAGE_SELF, &ru);
+	return ((uint64_t)ru.ru_utime.tv_sec + (uint64_t)ru.ru_stime.tv_sec) * NS_PER_S +
+	       ((uint64_t)ru.ru_utime.tv_usec + (uint64_t)ru.ru_stime.tv_usec) * 1000;
+}
+
 int main(int argc, char **argv)
 {
 	struct error err = ERROR_INIT;
@@ -36,6 +48,7 @@ int main(int argc, char **argv)
 	}
 	if (compile_record_read(argv[1], &r, &err) == 0)
 		collect(&r, argv[2]);
+	r.own_cpu_ns += own_cpu_ns();
 	if (err.code || compile_record_write(&r, argv[3], &err) < 0) {
 		fprintf(stderr, "whet: %s\n", err.msg ? err.msg : "failed");
 		ret = error_exit_code(err.code);

@@ -182,12 +182,21 @@ static int run_evidence(
 	return 0;
 }
 
+static uint64_t own_cpu_ns(void)
+{
+	struct rusage ru;
+
+	getrusage(RUSAGE_SELF, &ru);
+	return tv_ns(&ru.ru_utime) + tv_ns(&ru.ru_stime);
+}
+
 int shim_record(struct shim_call *c, struct error *err)
 {
 	auto_free char *final = xasprintf("%s/%s.json", c->node->log, c->record.id);
 	auto_free char *partial = xasprintf("%s/.%s.partial", c->node->log, c->record.id);
 	int r;
 
+	c->record.own_cpu_ns = own_cpu_ns();
 	if (!c->evidence || c->record.status != 0) {
 		if (c->own_map)
 			unlink(c->map);
