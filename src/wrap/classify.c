@@ -149,6 +149,8 @@ static void scan_mode(struct scan *s, const char *a)
 		s->query = true;
 	else if (starts(a, "-Werror"))
 		s->c->werror = true;
+	else if (cc_hides_warnings(a))
+		s->c->no_warnings = true;
 }
 
 static void scan_valued(struct scan *s, const char *name, const char *value)
@@ -160,6 +162,8 @@ static void scan_valued(struct scan *s, const char *name, const char *value)
 		s->x = language_of_x(value);
 	} else if (strcmp(name, "-Xlinker") == 0) {
 		strv_add(&s->linker, value);
+	} else if (strcmp(name, "-Xclang") == 0 && cc_hides_warnings(value)) {
+		s->c->no_warnings = true;
 	}
 }
 

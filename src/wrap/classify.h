@@ -15,6 +15,7 @@ struct cc_call {
 	char *output;         /* as given with -o; NULL */
 	char *map;            /* linker map that the call asks for itself; NULL */
 	bool print_map;       /* the map goes to standard output: none can be added */
+	bool no_warnings;     /* -w */
 	bool werror;          /* any form of -Werror */
 };
 void cc_call_release(struct cc_call *c);

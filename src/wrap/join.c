@@ -14,7 +14,7 @@
 #define PARTIAL_DEPTH 16 /* partial links inside partial links */
 
 struct output {
-	const char *path; /* the record's */
+	char *path;
 	const struct compile_record *record;
 	char *sha256; /* made when needed; NULL when the file is gone */
 	bool hashed, gone;
@@ -26,7 +26,7 @@ struct join {
 	struct binary_fact *binary;
 	struct strv folders;
 	struct output *outputs; /* sorted by path; of several records the last one */
-	size_t n_outputs;
+	size_t n_outputs, cap_outputs;
 	struct output **by_hash; /* those that exist, sorted; made when needed */
 	size_t n_by_hash;
 	bool hashed;
@@ -51,30 +51,52 @@ static int by_path_and_order(const void *a, const void *b)
 
 static bool makes_objects(const struct compile_record *r)
 {
-	return r->status == 0 && r->output && r->kind != CALL_QUERY && r->kind != CALL_PREPROCESS &&
-	       r->kind != CALL_PCH;
+	if (r->status != 0 || r->kind == CALL_QUERY || r->kind == CALL_PREPROCESS ||
+		r->kind == CALL_PCH)
+		return false;
+	return r->output || r->kind == CALL_COMPILE || r->kind == CALL_ASSEMBLE;
+}
+
+static void add_output(struct join *j, const struct compile_record *r, char *path)
+{
+	array_reserve(j->outputs, j->n_outputs, j->cap_outputs);
+	j->outputs[j->n_outputs++] = (struct output){.path = path, .record = r};
+}
+
+/* One call with several sources and no -o makes an object of each in its working folder. */
+static void add_outputs(struct join *j, const struct compile_record *r)
+{
+	if (r->output)
+		add_output(j, r, xstrdup(r->output));
+	for (size_t i = 0; !r->output && i < r->inputs.n; i++) {
+		auto_free char *name = unit_object_name(r->inputs.v[i]);
+
+		add_output(j, r, path_join(r->cwd, name));
+	}
 }
 
 static void collect_outputs(struct join *j)
 {
-	size_t n = 0, k = 0;
+	size_t n, k = 0;
 
-	j->outputs = xcalloc(j->log->n + 1, sizeof(*j->outputs));
 	for (size_t i = 0; i < j->log->n; i++)
 		if (makes_objects(&j->log->v[i]))
-			j->outputs[n++] = (struct output){
-				.path = j->log->v[i].output, .record = &j->log->v[i]};
+			add_outputs(j, &j->log->v[i]);
+	n = j->n_outputs;
 	if (n)
 		qsort(j->outputs, n, sizeof(*j->outputs), by_path_and_order);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		if (i + 1 == n || strcmp(j->outputs[i].path, j->outputs[i + 1].path) != 0)
 			j->outputs[k++] = j->outputs[i];
+		else
+			free(j->outputs[i].path);
+	}
 	j->n_outputs = k;
 }
 
 static struct output *output_of(const struct join *j, const char *path)
 {
-	struct output key = {.path = path};
+	struct output key = {.path = (char *)path};
 
 	return j->n_outputs ? bsearch(&key, j->outputs, j->n_outputs, sizeof(key), by_path) : NULL;
 }
@@ -254,7 +276,7 @@ static void add_object(struct join *j, const struct link_input *in, enum object_
 		return;
 	o->record = xstrdup(r->id);
 	o->unit = unit_name(r, in, j->n->slot);
-	o->source = xstrdup(r->source ? r->source : r->inputs.n ? r->inputs.v[0] : NULL);
+	o->source = xstrdup(unit_source(r, in));
 }
 
 static void add_links(struct join *j, const struct compile_record *link, int depth)
@@ -373,8 +395,10 @@ int wrap_binary_facts(const struct compile_log *log, const struct wrap_node *n, 
 		add_links(&j, link, 0);
 		r = 0;
 	}
-	for (size_t i = 0; i < j.n_outputs; i++)
+	for (size_t i = 0; i < j.n_outputs; i++) {
+		free(j.outputs[i].path);
 		free(j.outputs[i].sha256);
+	}
 	free(j.outputs);
 	free(j.by_hash);
 	strv_release(&j.folders);

@@ -164,13 +164,14 @@ static bool is_gnu_header(const char *p, const char *end)
 	return false;
 }
 
-/* "libx.a(m.o)" alone, or followed by blanks and the reason. */
+/* "libx.a(m.o)" alone, or followed by blanks and the reason. Of a thin archive the name is that of
+ * the member's own file. */
 static void gnu_member(struct map_inputs *m, const char *p, const char *end)
 {
-	const char *close = memchr(p, ')', (size_t)(end - p));
+	const char *blanks = memmem(p, (size_t)(end - p), "  ", 2);
 
-	if (close && p < end && *p != ' ')
-		add_name(m, p, (size_t)(close - p) + 1);
+	if (p < end && *p != ' ')
+		add_name(m, p, (size_t)((blanks ? blanks : end) - p));
 }
 
 /* " .text  0xADDRESS  0xSIZE name", the section's name possibly on the line before. */

@@ -118,15 +118,20 @@ static void add_cc_flags(struct shim_call *c, const struct node_tool *t, const s
 	if (r->class != CLASS_TARGET || r->parent || t->compiler < 0)
 		return;
 	flags = &c->node->compilers[t->compiler];
+	c->capture = c->node->mode == MODE_OPTIMISED && makes_code(r->kind);
+	/* Without its -w the call must neither print nor fail on what -w hid. These stand in front
+	 * of the compile flags, which turn the profile diagnostics on again. */
+	if (c->capture && a->no_warnings) {
+		add_flag(r, "-Wno-everything");
+		if (a->werror)
+			add_flag(r, "-Wno-error");
+	}
 	if (makes_code(r->kind))
 		add_flags(r, &flags->compile);
 	if (makes_image(r->kind))
 		add_flags(r, &flags->link);
-	if (c->node->mode == MODE_OPTIMISED && makes_code(r->kind)) {
-		c->capture = true;
-		if (a->werror)
-			add_flag(r, "-Wno-error=backend-plugin");
-	}
+	if (c->capture && a->werror)
+		add_flag(r, "-Wno-error=backend-plugin");
 }
 
 /* Rule 9: the linker's map tells which objects the link reached. The user's own map serves when

@@ -37,9 +37,41 @@ static char *codegen_unit(const char *file)
 	return xstrndup(dot + 1, (size_t)(end - dot - 1));
 }
 
+char *unit_object_name(const char *source)
+{
+	const char *base = path_basename(source);
+	const char *dot = strrchr(base, '.');
+
+	return xasprintf("%.*s.o", dot ? (int)(dot - base) : (int)strlen(base), base);
+}
+
+/* Whether an object's name is that of the source: "a.o", or "a-1f3c.o" of a temporary file. */
+static bool is_object_of(const char *object, const char *source)
+{
+	auto_free char *name = unit_object_name(source);
+	size_t stem = strlen(name) - 2;
+
+	return strcmp(object, name) == 0 ||
+	       (strncmp(object, name, stem) == 0 && object[stem] == '-');
+}
+
+const char *unit_source(const struct compile_record *r, const struct link_input *in)
+{
+	const char *object = path_basename(in->member ? in->member : in->path);
+
+	if (r->source)
+		return r->source;
+	for (size_t i = 0; r->inputs.n > 1 && i < r->inputs.n; i++)
+		if (is_object_of(object, r->inputs.v[i]))
+			return r->inputs.v[i];
+	return r->inputs.n ? r->inputs.v[0] : NULL;
+}
+
 char *unit_name(const struct compile_record *r, const struct link_input *in, const char *slot)
 {
+	const char *given = unit_source(r, in);
 	auto_free char *source = NULL;
+	auto_free char *object = NULL;
 	auto_free char *output = NULL;
 
 	if (r->kind == CALL_RUSTC) {
@@ -48,7 +80,8 @@ char *unit_name(const struct compile_record *r, const struct link_input *in, con
 		return xasprintf("crate %s %s %s", r->crate_name ? r->crate_name : "",
 			r->metadata ? r->metadata : "", cgu);
 	}
-	source = relative(r->inputs.n ? r->inputs.v[0] : "", r->cwd, slot);
-	output = relative(r->output ? r->output : "", r->cwd, slot);
+	source = relative(given ? given : "", r->cwd, slot);
+	object = r->output || !given ? xstrdup(r->output) : unit_object_name(given);
+	output = relative(object ? object : "", r->cwd, slot);
 	return xasprintf("%s > %s", source, output);
 }
