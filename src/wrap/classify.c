@@ -133,24 +133,21 @@ static void add_linker_words(struct scan *s, const char *list)
 /* Options that decide the kind of the call. */
 static void scan_mode(struct scan *s, const char *a)
 {
-	if (strcmp(a, "-c") == 0 || strcmp(a, "--compile") == 0)
-		s->compile_only = true;
-	else if (strcmp(a, "-S") == 0 || strcmp(a, "--assemble") == 0)
-		s->assembly_only = true;
-	else if (strcmp(a, "-E") == 0 || strcmp(a, "--preprocess") == 0 || strcmp(a, "-M") == 0 ||
-		 strcmp(a, "-MM") == 0 || strcmp(a, "-fsyntax-only") == 0)
-		s->preprocess = true;
-	else if (strcmp(a, "-r") == 0)
-		s->partial = true;
-	else if (strcmp(a, "--precompile") == 0)
-		s->pch = true;
-	else if (in_list(queries, ARRAY_SIZE(queries), a) || starts(a, "-print-") ||
-		 starts(a, "--print-"))
-		s->query = true;
-	else if (starts(a, "-Werror"))
-		s->c->werror = true;
-	else if (cc_hides_warnings(a))
-		s->c->no_warnings = true;
+	const struct {
+		const char *name;
+		bool *flag;
+	} modes[] = {{"-c", &s->compile_only}, {"--compile", &s->compile_only},
+		{"-S", &s->assembly_only}, {"--assemble", &s->assembly_only},
+		{"-E", &s->preprocess}, {"--preprocess", &s->preprocess}, {"-M", &s->preprocess},
+		{"-MM", &s->preprocess}, {"-fsyntax-only", &s->preprocess}, {"-r", &s->partial},
+		{"--precompile", &s->pch}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
+		*modes[i].flag |= strcmp(a, modes[i].name) == 0;
+	s->query |= in_list(queries, ARRAY_SIZE(queries), a) || starts(a, "-print-") ||
+		    starts(a, "--print-");
+	s->c->werror |= starts(a, "-Werror");
+	s->c->no_warnings |= cc_hides_warnings(a);
 }
 
 static void scan_valued(struct scan *s, const char *name, const char *value)

@@ -95,52 +95,71 @@ struct rust_scan {
 	bool query, test, emit_seen, link;
 };
 
+static bool is(const char *name, size_t n, const char *what)
+{
+	return strlen(what) == n && strncmp(name, what, n) == 0;
+}
+
 static void take(struct rust_scan *s, const char *name, size_t n, const char *value)
 {
 	struct rustc_call *c = s->c;
 
 	if (option(c, name, n, value))
 		return;
-	if ((n == 2 && strncmp(name, "-C", n) == 0) ||
-		(n == 9 && strncmp(name, "--codegen", n) == 0)) {
+	if (is(name, n, "-C") || is(name, n, "--codegen")) {
 		codegen(c, value);
-	} else if (n == 12 && strncmp(name, "--crate-type", n) == 0) {
+	} else if (is(name, n, "--crate-type")) {
 		crate_type(c, value);
-	} else if (n == 6 && strncmp(name, "--emit", n) == 0) {
+	} else if (is(name, n, "--emit")) {
 		s->emit_seen = true;
 		emit(c, value, &s->link);
-	} else if (n == 14 && strncmp(name, "--error-format", n) == 0) {
+	} else if (is(name, n, "--error-format")) {
 		c->json = strcmp(value, "json") == 0;
-	} else if ((n == 7 && strncmp(name, "--print", n) == 0) ||
-		   (n == 9 && strncmp(name, "--explain", n) == 0)) {
+	} else if (is(name, n, "--print") || is(name, n, "--explain")) {
 		s->query = true;
 	}
 }
 
+/* An option without a value. */
+static void take_bare(struct rust_scan *s, const char *a)
+{
+	static const char *const queries[] = {"-vV", "-V", "-Vv", "--version", "-h", "--help"};
+
+	s->test |= strcmp(a, "--test") == 0;
+	for (size_t i = 0; i < ARRAY_SIZE(queries); i++)
+		s->query |= strcmp(a, queries[i]) == 0;
+}
+
+/* An option; returns how many arguments it takes. */
+static size_t take_option(struct rust_scan *s, const char *a, const char *next)
+{
+	const char *equals = a[1] == '-' ? strchr(a, '=') : NULL;
+
+	if (equals && in_list(a, (size_t)(equals - a)))
+		take(s, a, (size_t)(equals - a), equals + 1);
+	else if (in_list(a, strlen(a))) {
+		if (next)
+			take(s, a, strlen(a), next);
+		return 2;
+	} else if (a[1] != '-' && a[2] && in_list(a, 2))
+		take(s, a, 2, a + 2 + (a[2] == '='));
+	else
+		take_bare(s, a);
+	return 1;
+}
+
 static void scan(struct rust_scan *s, const struct strv *args)
 {
-	for (size_t i = 0; i < args->n; i++) {
+	for (size_t i = 0; i < args->n;) {
 		const char *a = args->v[i];
-		const char *equals = a[0] == '-' && a[1] == '-' ? strchr(a, '=') : NULL;
 
-		if (a[0] != '-' || !a[1]) {
-			if (!s->c->source)
-				s->c->source = xstrdup(a);
-		} else if (equals && in_list(a, (size_t)(equals - a))) {
-			take(s, a, (size_t)(equals - a), equals + 1);
-		} else if (in_list(a, strlen(a))) {
-			if (i + 1 < args->n)
-				take(s, a, strlen(a), args->v[++i]);
-		} else if (a[1] != '-' && a[2] && in_list(a, 2)) {
-			take(s, a, 2, a + 2 + (a[2] == '='));
-		} else if (strcmp(a, "--test") == 0) {
-			s->test = true;
-		} else if (strcmp(a, "-O") != 0 && strcmp(a, "-g") != 0) {
-			if (strcmp(a, "-vV") == 0 || strcmp(a, "-V") == 0 ||
-				strcmp(a, "--version") == 0 || strcmp(a, "-Vv") == 0 ||
-				strcmp(a, "-h") == 0 || strcmp(a, "--help") == 0)
-				s->query = true;
+		if (a[0] == '-' && a[1]) {
+			i += take_option(s, a, i + 1 < args->n ? args->v[i + 1] : NULL);
+			continue;
 		}
+		if (!s->c->source)
+			s->c->source = xstrdup(a);
+		i++;
 	}
 }
 

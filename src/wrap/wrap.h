@@ -13,21 +13,22 @@
 
 struct wrap_node {
 	enum toolchain_mode mode;
-	const struct compiler *compilers; /* every compiler that may be called; the first C one is "cc" */
+	const struct compiler
+		*compilers; /* every compiler that may be called; the first C one is "cc" */
 	size_t n_compilers;
-	const char *shim;        /* path of the whet-shim program */
-	const char *folder;      /* the project's shim folder: same path for every node */
-	const char *log;         /* folder for the compile log (empty) */
-	const char *node_file;   /* where the node's description for the shim goes */
-	const char *quarantine;  /* profiles of programs run by the build land here */
-	const char *slot;        /* absolute path of the slot: below it is target code */
-	const char *target_dir;  /* cargo's target folder, or NULL */
-	const char *target;      /* target triple (cargo) */
-	const char *profile;     /* indexed profile of C compilers, MODE_OPTIMISED; NULL */
-	const char *profile_rust; /* the one for rustc */
-	const char *hook;        /* hook object, MODE_INSTRUMENTED */
+	const char *shim;              /* path of the whet-shim program */
+	const char *folder;            /* the project's shim folder: same path for every node */
+	const char *log;               /* folder for the compile log (empty) */
+	const char *node_file;         /* where the node's description for the shim goes */
+	const char *quarantine;        /* profiles of programs run by the build land here */
+	const char *slot;              /* absolute path of the slot: below it is target code */
+	const char *target_dir;        /* cargo's target folder, or NULL */
+	const char *target;            /* target triple (cargo) */
+	const char *profile;           /* indexed profile of C compilers, MODE_OPTIMISED; NULL */
+	const char *profile_rust;      /* the one for rustc */
+	const char *hook;              /* hook object, MODE_INSTRUMENTED */
 	const char *instrument_linker; /* or NULL */
-	const char *token;       /* names this configuration (rule 2) */
+	const char *token;             /* names this configuration (rule 2) */
 };
 
 /* Makes shim folder and node file, and sets in env what a build step needs (PATH, RUSTC_WRAPPER,
@@ -35,13 +36,13 @@ struct wrap_node {
 int wrap_prepare(const struct wrap_node *n, struct error *err);
 void wrap_environment(const struct wrap_node *n, bool configure, struct strv *env);
 
-/* SHA-256 over flags, profile content names, compiler identities and the wrapper's version: the token of
- * rule 2. */
+/* SHA-256 over flags, profile content names, compiler identities and the wrapper's version: the
+ * token of rule 2. */
 void wrap_token(const struct wrap_node *n, char hex[65]);
 
 /* After the build: which objects the binary's final link reached, each with class and record. */
-int wrap_binary_facts(const struct compile_log *log, const struct wrap_node *n,
-	const char *binary, struct binary_fact *ret, struct error *err);
+int wrap_binary_facts(const struct compile_log *log, const struct wrap_node *n, const char *binary,
+	struct binary_fact *ret, struct error *err);
 
 /* Compiles the fork hook with a compiler into out (an object). */
 int wrap_build_hook(const struct compiler *cc, const char *out, struct error *err);

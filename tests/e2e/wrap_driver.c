@@ -19,6 +19,8 @@
 
 #define COMPILERS_MAX 8
 
+static const char *const modes[] = {"plain", "instrumented", "optimised"};
+
 struct driver {
 	struct wrap_node n;
 	struct compiler compilers[COMPILERS_MAX];
@@ -123,42 +125,65 @@ static int run(struct driver *d, char **command)
 	return 0;
 }
 
-int main(int argc, char **argv)
+static void parse(struct driver *d, int argc, char **argv, int *command)
 {
-	static const char *const modes[] = {"plain", "instrumented", "optimised"};
-	struct driver d = {.n.compilers = d.compilers};
-	struct error err = ERROR_INIT;
-	char token[65];
 	int i = 1;
 
 	for (size_t m = 0; argc > 1 && m < ARRAY_SIZE(modes); m++)
-		if (strcmp(argv[1], modes[m]) == 0)
-			d.n.mode = (enum toolchain_mode)m, i = 2;
+		if (strcmp(argv[1], modes[m]) == 0) {
+			d->n.mode = (enum toolchain_mode)m;
+			i = 2;
+		}
 	if (i != 2)
-		return 2;
+		exit(2);
 	for (; i + 1 < argc && strcmp(argv[i], "--") != 0; i += 2)
-		option(&d, argv[i], argv[i + 1]);
+		option(d, argv[i], argv[i + 1]);
+	*command = i < argc ? i + 1 : argc;
+}
+
+static int build(struct driver *d, char **command)
+{
+	auto_free char *folder = path_join(d->work, "shims");
+	auto_free char *log = xasprintf("%s/log-%s", d->work, modes[d->n.mode]);
+	auto_free char *node = xasprintf("%s/node-%s.json", d->work, modes[d->n.mode]);
+	auto_free char *quarantine = path_join(d->work, "quarantine");
+	auto_free char *hook = path_join(d->work, "hook.o");
+	struct error err = ERROR_INIT;
+	char token[65];
+
+	d->n.folder = folder;
+	d->n.log = log;
+	d->n.node_file = node;
+	d->n.quarantine = quarantine;
+	if (dir_create(d->work, 0755, &err) < 0)
+		die(&err);
+	if (d->n.mode == MODE_INSTRUMENTED) {
+		d->n.hook = hook;
+		if (wrap_build_hook(&d->compilers[0], hook, &err) < 0)
+			die(&err);
+	}
+	wrap_token(&d->n, token);
+	d->n.token = token;
+	if (wrap_prepare(&d->n, &err) < 0)
+		die(&err);
+	return run(d, command);
+}
+
+int main(int argc, char **argv)
+{
+	struct driver d = {.n.compilers = d.compilers};
+	struct error err = ERROR_INIT;
+	int command, r = 2;
+
+	parse(&d, argc, argv, &command);
 	if (d.hook_only) {
 		if (!d.n.n_compilers || wrap_build_hook(&d.compilers[0], d.hook_only, &err) < 0)
 			die(&err);
-		return 0;
+		r = 0;
+	} else if (d.work && d.n.shim && d.n.slot) {
+		r = build(&d, argv + command);
 	}
-	if (!d.work || !d.n.shim || !d.n.slot)
-		return 2;
-	d.n.folder = path_join(d.work, "shims");
-	d.n.log = xasprintf("%s/log-%s", d.work, modes[d.n.mode]);
-	d.n.node_file = xasprintf("%s/node-%s.json", d.work, modes[d.n.mode]);
-	d.n.quarantine = path_join(d.work, "quarantine");
-	if (dir_create(d.work, 0755, &err) < 0)
-		die(&err);
-	if (d.n.mode == MODE_INSTRUMENTED) {
-		d.n.hook = path_join(d.work, "hook.o");
-		if (wrap_build_hook(&d.compilers[0], d.n.hook, &err) < 0)
-			die(&err);
-	}
-	wrap_token(&d.n, token);
-	d.n.token = token;
-	if (wrap_prepare(&d.n, &err) < 0)
-		die(&err);
-	return run(&d, i < argc ? argv + i + 1 : argv + argc);
+	for (size_t i = 0; i < d.n.n_compilers; i++)
+		compiler_release(&d.compilers[i]);
+	return r;
 }
