@@ -90,13 +90,13 @@ static void worker(int listener, const char *user)
 {
 	if (user)
 		drop_privileges(user);
-	fault_in_worker();
 	while (!stopping) {
 		int fd = accept(listener, NULL, NULL);
 
 		if (fd >= 0)
 			serve(fd);
 	}
+	fault_in_worker();
 	exit(0);
 }
 
