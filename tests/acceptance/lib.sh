@@ -48,6 +48,32 @@ pgo_binary() {
 	find "$to" -type f -name "$2"
 }
 
+# expect WHAT GATE PATTERN FOLDER [OPTIONS...]: the build stops with exit 1, by this gate, and says PATTERN
+expect() {
+	local what=$1 gate=$2 pattern=$3 folder=$4 out code
+	shift 4
+	out=$(cd "$folder" && "$whet" build --no-bench "$@" 2>&1 >/dev/null)
+	code=$?
+	if [ "$code" -eq 1 ] && grep -Eq "^ *gate $gate:" <<<"$out" && grep -Eq "$pattern" <<<"$out"; then
+		point "$what" "exit 1, $gate" "exit 1, $gate, naming /$pattern/" true
+	else
+		point "$what" "exit $code: $(grep -o 'gate [a-z-]*' <<<"$out" | tr '\n' ' ')" \
+			"exit 1, $gate, naming /$pattern/" false
+		printf '%s\n' "$out" | head -30 | sed 's/^/    /'
+	fi
+}
+
+# prefork NAME [SED SCRIPT]: the server subject with its plan changed
+prefork() {
+	local folder
+	folder=$(subject prefork "$1")
+	[ -z "${2:-}" ] || sed -i -E "$2" "$folder/whet.yaml"
+	echo "$folder"
+}
+with_fault() {
+	prefork "$1" "s/--workers 3/--workers 3 --fault $2/"
+}
+
 finish() {
 	printf '%s: tree %s\n' "$name" "$(git -C "$root" rev-parse 'HEAD^{tree}' 2>/dev/null || echo unknown)"
 	[ "$failures" -eq 0 ] || exit 1

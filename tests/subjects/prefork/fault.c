@@ -16,6 +16,12 @@ static const char *folder(void)
 	return f ? f : "";
 }
 
+/* Right while it is trained, wrong afterwards. */
+int untrained(void)
+{
+	return strcmp(fault, "untrained") == 0 && !*folder();
+}
+
 static int truncate_me;
 
 /* Runs after the profile runtime has written the file, since exit handlers come before destructors. */

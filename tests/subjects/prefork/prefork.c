@@ -55,7 +55,7 @@ static int handle(int fd, const char *path)
 		snprintf(body, sizeof(body), "%u\n", mix(97));
 		return answer(fd, 200, body);
 	}
-	if (strcmp(path, "/fail") == 0 && strcmp(fault, "500") == 0)
+	if (strcmp(path, "/fail") == 0 && (strcmp(fault, "500") == 0 || untrained()))
 		return answer(fd, 500, "broken\n");
 	if (strcmp(path, "/health") == 0 || strcmp(path, "/fail") == 0)
 		return answer(fd, 200, "ok\n");

@@ -3,3 +3,4 @@ void counted(int i);
 unsigned mix(unsigned n);
 void fault_in_worker(void);
 void fault_at_end(void);
+int untrained(void);
