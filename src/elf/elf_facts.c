@@ -211,12 +211,16 @@ static void read_notes(Elf_Scn *scn, struct elf_facts *f)
  * together here so that whet does not hold it itself and can be judged by whet. */
 static void search_gcov(Elf_Scn *scn, const GElf_Shdr *head, struct elf_facts *f)
 {
-	auto_free char *text = xasprintf("%s:%%s:", "profiling");
 	size_t n;
 	const uint8_t *p = elf_section_bytes(scn, head, &n);
 
-	if (n && memmem(p, n, text, strlen(text)))
-		add_mark(f, "text of the gcov runtime:", text);
+	for (int i = 0; n && i < 2; i++) {
+		/* gcc's runtime, then clang's */
+		auto_free char *text = xasprintf("%s:%s%%s:", "profiling", i ? " " : "");
+
+		if (memmem(p, n, text, strlen(text)))
+			add_mark(f, "text of the gcov runtime:", text);
+	}
 }
 
 static void read_prf_section(
