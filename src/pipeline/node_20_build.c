@@ -332,8 +332,11 @@ static int take_binary(struct building *b, const char *path, struct error *err)
 			"build.binary to what the build makes",
 			b->r->plan.file, b->r->plan.build.at.line, b->r->plan.build.at.column,
 			variants[b->mode], path_basename(path), path);
-	if (wrap_binary_facts(&f->log, &b->wrap, path, &one, err) < 0)
-		return -1;
+	if (wrap_binary_facts(&f->log, &b->wrap, path, &one, err) < 0) {
+		auto_free char *why = err->code == ERR_GATE ? xstrdup(err->msg) : NULL;
+
+		return why ? node_gate_no_link(b->r, f, b->slot, why, err) : -1;
+	}
 	array_reserve(f->binaries, f->n_binaries, f->cap_binaries);
 	f->binaries[f->n_binaries++] = one;
 	if (file_copy(path, to, 0755, err) < 0 || sha256_file(to, hex, err) < 0)
@@ -354,7 +357,8 @@ static int collect(struct building *b, struct error *err)
 	for (size_t i = 0; i < b->steps.binaries.n; i++)
 		if (take_binary(b, b->steps.binaries.v[i], err) < 0)
 			return -1;
-	return 0;
+	/* The optimised build is judged as a whole, with the other gates. */
+	return b->mode == MODE_OPTIMISED ? 0 : node_gate_objects(b->r, f, err);
 }
 
 /* One added word with the parts that differ from project to project named instead of written out.

@@ -1,5 +1,6 @@
 /* Gates: gathers the facts that exist by now and asks every gate of a moment. */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -42,6 +43,88 @@ static int stopped(const struct verdicts *vs, size_t from, struct error *err)
 	}
 	return error_set(err, ERR_GATE, "%zu gate%s stopped the build\n%s", n, n == 1 ? "" : "s",
 		buf_str(&b));
+}
+
+/* ---- evidence that every build must leave, judged before anyone trains with it ---- */
+
+struct unrecorded {
+	const struct compile_log *log;
+	struct buf lines;
+	size_t n;
+};
+
+static void note_unrecorded(struct unrecorded *u, const char *path)
+{
+	if (u->n++ < 20)
+		buf_addf(&u->lines, "%s%s: no recorded compilation made it", u->n > 1 ? "\n" : "",
+			path);
+}
+
+static int look_at_object(
+	void *ctx, const char *root, const char *path, const struct stat *st, struct error *err)
+{
+	struct unrecorded *u = ctx;
+	auto_free char *full = path_join(root, path);
+	size_t n = strlen(path);
+
+	if (!S_ISREG(st->st_mode) || n < 3 || strcmp(path + n - 2, ".o") != 0)
+		return 0;
+	for (size_t i = 0; i < u->log->n; i++)
+		if (u->log->v[i].output && strcmp(u->log->v[i].output, full) == 0)
+			return 0;
+	note_unrecorded(u, full);
+	return 0;
+}
+
+static int fail_evidence(
+	struct run *r, struct unrecorded *u, const char *summary, struct error *err)
+{
+	struct verdicts *vs = &r->report->verdicts;
+	const struct gate *g = gate_find("profile-was-used");
+	size_t from = vs->n;
+
+	if (u->n > 20)
+		buf_addf(&u->lines, "\n... and %zu more", u->n - 20);
+	verdict_add(vs, g->name, VERDICT_FAIL, summary, buf_str(&u->lines), g->remedy);
+	buf_release(&u->lines);
+	if (keep_verdicts(r, err) < 0)
+		return -1;
+	return stopped(vs, from, err);
+}
+
+int node_gate_no_link(struct run *r, const struct build_facts *f, const char *slot, const char *why,
+	struct error *err)
+{
+	struct unrecorded u = {.log = &f->log};
+
+	if (tree_walk(slot, look_at_object, &u, err) < 0) {
+		buf_release(&u.lines);
+		return -1;
+	}
+	return fail_evidence(r, &u, why, err);
+}
+
+int node_gate_objects(struct run *r, const struct build_facts *f, struct error *err)
+{
+	struct unrecorded u = {.log = &f->log};
+	auto_free char *summary = NULL;
+
+	for (size_t i = 0; i < f->n_binaries; i++) {
+		for (size_t k = 0; k < f->binaries[i].n_objects; k++) {
+			const struct object_fact *o = &f->binaries[i].objects[k];
+			auto_free char *label = o->member ? xasprintf("%s(%s)", o->path, o->member)
+							  : xstrdup(o->path);
+
+			if (o->class == OBJECT_UNKNOWN)
+				note_unrecorded(&u, label);
+		}
+	}
+	if (!u.n)
+		return 0;
+	summary = xasprintf("%zu objects of the %s build have no record of their compilation, 0 "
+			    "allowed",
+		u.n, f->variant);
+	return fail_evidence(r, &u, summary, err);
 }
 
 int node_gate(struct run *r, enum gate_moment moment, struct error *err)

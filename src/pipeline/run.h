@@ -62,6 +62,11 @@ int node_build(struct run *r, enum toolchain_mode mode, struct error *err);
 int node_train(struct run *r, struct error *err);
 int node_merge(struct run *r, struct error *err);
 int node_gate(struct run *r, enum gate_moment moment, struct error *err);
+/* profile-was-used, as far as one build alone can be judged: a binary without a recorded link, or
+ * objects without a recorded compilation. */
+int node_gate_no_link(struct run *r, const struct build_facts *f, const char *slot, const char *why,
+	struct error *err);
+int node_gate_objects(struct run *r, const struct build_facts *f, struct error *err);
 int node_check(struct run *r, struct error *err);
 int node_bench(struct run *r, struct error *err);
 int node_release(struct run *r, struct error *err);
