@@ -1,28 +1,16 @@
 /* The record of the last complete build: lets a build with nothing to do see that by stat alone. */
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "pipeline/last.h"
-
-/* A file's identity, as text. */
-static char *identity(const char *path)
-{
-	struct stat st;
-
-	if (stat(path, &st) < 0)
-		return xstrdup("absent");
-	return xasprintf("%llx:%llx:%llx:%lld.%09ld:%lld.%09ld", (unsigned long long)st.st_dev,
-		(unsigned long long)st.st_ino, (unsigned long long)st.st_size,
-		(long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, (long long)st.st_ctim.tv_sec,
-		st.st_ctim.tv_nsec);
-}
+#include "pipeline/outside.h"
+#include "store/seal.h"
 
 static void add_identity(json_t *o, const char *path)
 {
-	auto_free char *id = identity(path);
+	auto_free char *id = file_identity(path);
 
 	json_object_set_new(o, path, json_string(id));
 }
@@ -78,7 +66,7 @@ int last_write(const struct run *r, struct error *err)
 	auto_json json_t *j = json_object();
 	auto_buf struct buf text = BUF_INIT;
 	json_t *files = json_object();
-	char top[SHA256_HEX];
+	char top[SHA256_HEX], sha[SHA256_HEX];
 
 	run_top_key(r, top);
 	json_set_text(j, "key", top);
@@ -87,20 +75,26 @@ int last_write(const struct run *r, struct error *err)
 		add_compiler(files, &r->compilers[i]);
 	if (r->rustc)
 		add_rustup(files);
+	outside_add_identities(r->plain.outside, files);
+	outside_add_identities(r->instrumented.outside, files);
+	outside_add_identities(r->optimised.outside, files);
 	add_artefacts(files, r);
 	report_text(r->report, &text);
+	sha256_of(buf_str(&text), text.n, sha);
+	json_set_text(j, "report", sha);
 	if (file_write_atomic(text_path, buf_str(&text), text.n, 0644, err) < 0)
 		return -1;
-	return json_write_file(j, path, err);
+	return sealed_write(j, path, err);
 }
 
-bool last_is_current(const struct run *r)
+bool last_is_current(const struct run *r, const struct buf *text)
 {
 	auto_free char *path = record_path(r);
 	struct error ignored = ERROR_INIT;
-	auto_json json_t *j = path_exists(path) ? json_read_file(path, &ignored) : NULL;
+	auto_json json_t *j = path_exists(path) ? sealed_read(path, &ignored) : NULL;
 	auto_free char *key = j ? json_opt_str(j, "key") : NULL;
-	char top[SHA256_HEX];
+	auto_free char *report = j ? json_opt_str(j, "report") : NULL;
+	char top[SHA256_HEX], sha[SHA256_HEX];
 	const char *file;
 	json_t *value;
 
@@ -108,9 +102,12 @@ bool last_is_current(const struct run *r)
 	run_top_key(r, top);
 	if (!key || strcmp(key, top) != 0)
 		return false;
+	sha256_of(buf_str(text), text->n, sha);
+	if (!report || strcmp(report, sha) != 0)
+		return false;
 	json_object_foreach(json_object_get(j, "files"), file, value)
 	{
-		auto_free char *now = identity(file);
+		auto_free char *now = file_identity(file);
 		const char *then = json_string_value(value);
 
 		if (!then || strcmp(now, then) != 0)

@@ -6,4 +6,4 @@
 /* Written after a build to the end in which every gate passed. */
 int last_write(const struct run *r, struct error *err);
 /* Whether inputs, compilers and artefacts are still what they were then. */
-bool last_is_current(const struct run *r);
+bool last_is_current(const struct run *r, const struct buf *text);

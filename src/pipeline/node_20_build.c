@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/proc.h"
 #include "buildtool/buildtool.h"
+#include "pipeline/outside.h"
 #include "pipeline/run.h"
 #include "wrap/wrap.h"
 
@@ -87,8 +88,65 @@ static void set_wrap(struct building *b)
 		.hook = b->mode == MODE_INSTRUMENTED ? r->hook : NULL,
 		.instrument_linker = r->plan.instrument_linker,
 	};
-	wrap_token(&b->wrap, b->token);
 	b->wrap.token = b->token;
+}
+
+static void add_vars(const struct building *b, struct strv *vars)
+{
+	const struct run *r = b->r;
+
+	strv_addf(vars, "commit=%s", r->commit ? r->commit : "");
+	strv_addf(vars, "version=%s", r->version);
+}
+
+/* What will be run, with this many jobs. */
+static int plan_steps(struct building *b, int jobs, struct build_steps *ret, struct error *err)
+{
+	struct run *r = b->r;
+	auto_strv struct strv vars = STRV_INIT;
+	struct build_place place = {
+		.source = b->source,
+		.build = b->build,
+		.cc = r->cc ? path_basename(r->cc->path) : "cc",
+		.cxx = "c++",
+		.jobs = jobs,
+	};
+
+	for (size_t i = 0; i < r->n_compilers; i++) {
+		const char *name = path_basename(r->compilers[i].path);
+
+		if (strncmp(name, "clang++", 7) == 0 && r->cc)
+			place.cxx = name;
+	}
+	add_vars(b, &vars);
+	return buildtool_steps(&r->plan.build, &place, &vars, ret, err);
+}
+
+/* A build folder fits only what made it: wrapper and flags, steps with their arguments, and the
+ * environment. The number of jobs is none of it. */
+static int set_token(struct building *b, struct error *err)
+{
+	struct build_steps steps = {0};
+	char wrapper[SHA256_HEX];
+	struct sha256 h;
+
+	if (plan_steps(b, 1, &steps, err) < 0)
+		return -1;
+	wrap_token(&b->wrap, wrapper);
+	sha256_begin(&h);
+	sha256_adds(&h, wrapper);
+	for (size_t i = 0; i < steps.n; i++) {
+		auto_free char *words = strv_shell_quote(&steps.v[i].argv);
+		auto_free char *env = strv_shell_quote(&steps.v[i].env);
+
+		sha256_adds(&h, steps.v[i].cwd);
+		sha256_adds(&h, words);
+		sha256_adds(&h, env);
+	}
+	run_hash_environment(&h);
+	sha256_end(&h, b->token);
+	build_steps_release(&steps);
+	return 0;
 }
 
 static void build_key(const struct building *b, char hex[65])
@@ -117,7 +175,7 @@ static void binary_paths(struct build_out *out)
 		strv_addf(&out->binaries, "%s/bin/%s", out->folder, out->facts.binaries[i].name);
 }
 
-/* Takes a finished node from the store: record, facts and binaries with the digests they had. */
+/* Takes a finished node from the store: record, facts and binaries. */
 static bool reuse(struct building *b, const char *key)
 {
 	struct build_out *out = b->out;
@@ -129,19 +187,14 @@ static bool reuse(struct building *b, const char *key)
 	bool ok = record != NULL;
 
 	ok = ok && build_facts_read(facts, &f, &ignored) == 0;
-	for (size_t i = 0; ok && i < f.n_binaries; i++) {
-		auto_free char *path = xasprintf("%s/bin/%s", folder, f.binaries[i].name);
-		char hex[SHA256_HEX];
-
-		ok = sha256_file(path, hex, &ignored) == 0 && f.binaries[i].sha256 &&
-		     strcmp(hex, f.binaries[i].sha256) == 0;
-	}
 	error_release(&ignored);
+	ok = ok && outside_same(json_object_get(record, "outside"));
 	if (!ok) {
 		build_facts_release(&f);
 		return false;
 	}
 	out->facts = f;
+	out->outside = json_incref(json_object_get(record, "outside"));
 	out->key = xstrdup(key);
 	out->folder = take_ptr(folder);
 	json_opt_strv(record, "added", &out->added);
@@ -155,43 +208,18 @@ static int prepare_slot(struct building *b, struct error *err)
 	auto_free char *list = path_join(b->state, "sources");
 	bool reused;
 
-	if (store_slot_begin(&b->r->store, b->token, &slot, &reused, err) < 0 ||
-		dir_create(b->log, 0755, err) < 0 || tree_remove(b->quarantine, err) < 0 ||
+	if (store_slot_begin(&b->r->store, b->token, &slot, &reused, err) < 0)
+		return -1;
+	/* Build tools rarely look at headers of the system: what was made with others goes. */
+	if (reused && !outside_folder_usable(b->state) &&
+		(tree_remove(b->slot, err) < 0 || dir_create(b->slot, 0755, err) < 0))
+		return -1;
+	if (dir_create(b->log, 0755, err) < 0 || tree_remove(b->quarantine, err) < 0 ||
 		dir_create(b->quarantine, 01777, err) < 0 || dir_create(b->build, 0755, err) < 0)
 		return -1;
 	if (b->copies)
 		return source_copy(&b->r->sources, b->r->source_root, b->source, list, err);
 	return 0;
-}
-
-static void add_vars(const struct building *b, struct strv *vars)
-{
-	const struct run *r = b->r;
-
-	strv_addf(vars, "commit=%s", r->commit ? r->commit : "");
-	strv_addf(vars, "version=%s", r->version);
-}
-
-static int plan_steps(struct building *b, struct error *err)
-{
-	struct run *r = b->r;
-	auto_strv struct strv vars = STRV_INIT;
-	struct build_place place = {
-		.source = b->source,
-		.build = b->build,
-		.cc = r->cc ? path_basename(r->cc->path) : "cc",
-		.cxx = "c++",
-		.jobs = r->o->jobs,
-	};
-
-	for (size_t i = 0; i < r->n_compilers; i++) {
-		const char *name = path_basename(r->compilers[i].path);
-
-		if (strncmp(name, "clang++", 7) == 0 && r->cc)
-			place.cxx = name;
-	}
-	add_vars(b, &vars);
-	return buildtool_steps(&r->plan.build, &place, &vars, &b->steps, err);
 }
 
 static uint64_t count_records(const char *folder)
@@ -346,9 +374,10 @@ static int take_binary(struct building *b, const char *path, struct error *err)
 	return 0;
 }
 
-static int collect(struct building *b, struct error *err)
+static int collect(struct building *b, int64_t start_ns, struct error *err)
 {
 	struct build_facts *f = &b->out->facts;
+	struct outside_place place = {b->slot, b->build, b->log, b->state, start_ns};
 	auto_free char *bin = path_join(b->out->folder, "bin");
 
 	if (compile_log_read(b->log, &f->log, err) < 0 || dir_create(bin, 0755, err) < 0 ||
@@ -357,6 +386,8 @@ static int collect(struct building *b, struct error *err)
 	for (size_t i = 0; i < b->steps.binaries.n; i++)
 		if (take_binary(b, b->steps.binaries.v[i], err) < 0)
 			return -1;
+	if (outside_collect(b->r, &place, &f->log, &b->out->outside, err) < 0)
+		return -1;
 	/* The optimised build is judged as a whole, with the other gates. */
 	return b->mode == MODE_OPTIMISED ? 0 : node_gate_objects(b->r, f, err);
 }
@@ -428,6 +459,7 @@ static int commit_build(struct building *b, uint64_t wall, struct error *err)
 	json_set_text(record, "token", b->token);
 	json_object_set_new(record, "wall_ns", json_integer((json_int_t)wall));
 	json_object_set_new(record, "added", json_from_strv(&b->out->added));
+	json_object_set(record, "outside", b->out->outside);
 	if (build_facts_write(&b->out->facts, facts, err) < 0)
 		return -1;
 	return store_node_commit(&b->r->store, b->out->key, record, err);
@@ -438,10 +470,11 @@ static int do_build(struct building *b, struct error *err)
 	struct build_out *out = b->out;
 	struct run *r = b->r;
 	uint64_t start = clock_mono_ns(), total = r->plain.facts.log.n;
+	int64_t begun = (int64_t)clock_real_ns();
 
 	out->facts.variant = xstrdup(variants[b->mode]);
 	if (digest_now(r, &out->facts.source_before, err) < 0 || prepare_slot(b, err) < 0 ||
-		wrap_prepare(&b->wrap, err) < 0 || plan_steps(b, err) < 0)
+		wrap_prepare(&b->wrap, err) < 0 || plan_steps(b, r->o->jobs, &b->steps, err) < 0)
 		return -1;
 	note_profile(b, false);
 	for (size_t i = 0; i < b->steps.n; i++)
@@ -450,7 +483,7 @@ static int do_build(struct building *b, struct error *err)
 	note_profile(b, true);
 	if (digest_now(r, &out->facts.source_after, err) < 0 ||
 		store_node_begin(&r->store, out->key, &out->folder, err) < 0 ||
-		collect(b, err) < 0 || keep_slot(b, err) < 0)
+		collect(b, begun, err) < 0 || keep_slot(b, err) < 0)
 		return -1;
 	binary_paths(out);
 	return commit_build(b, clock_mono_ns() - start, err);
@@ -464,6 +497,10 @@ int node_build(struct run *r, enum toolchain_mode mode, struct error *err)
 
 	set_paths(&b);
 	set_wrap(&b);
+	if (set_token(&b, err) < 0) {
+		building_release(&b);
+		return -1;
+	}
 	build_key(&b, key);
 	if (!reuse(&b, key)) {
 		b.out->key = xstrdup(key);

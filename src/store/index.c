@@ -1,20 +1,26 @@
 #include "store/index.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/mem.h"
 
-#define MAGIC 0x3178646965687731ULL
+#define MAGIC 0x3278646965687731ULL
 
 /* On disk: the head, then per file an entry followed by the path with its NUL, padded to 8. */
 struct head {
-	uint64_t magic, count;
+	uint64_t magic;
+	char sha256[SHA256_HEX + 7]; /* of all that follows: the digests in it are believed */
+	uint64_t count;
 	int64_t written_ns;
 };
+
+#define SEALED offsetof(struct head, count)
 
 struct entry {
 	uint64_t dev, ino, size;
@@ -55,17 +61,25 @@ static bool advance(struct index *x)
 	return true;
 }
 
+static bool is_whole(const struct file_map *m, struct head *h)
+{
+	char hex[SHA256_HEX];
+
+	if (m->n < sizeof(*h))
+		return false;
+	memcpy(h, m->p, sizeof(*h));
+	if (h->magic != MAGIC)
+		return false;
+	sha256_of(m->p + SEALED, m->n - SEALED, hex);
+	return memcmp(hex, h->sha256, sizeof(hex)) == 0;
+}
+
 struct index *index_open(const char *path)
 {
 	struct index *x = xcalloc(1, sizeof(*x));
 	struct head h;
 
-	if (!path_exists(path) || file_map(path, &x->map, NULL) < 0 || x->map.n < sizeof(h)) {
-		index_close(x);
-		return NULL;
-	}
-	memcpy(&h, x->map.p, sizeof(h));
-	if (h.magic != MAGIC) {
+	if (!path_exists(path) || file_map(path, &x->map, NULL) < 0 || !is_whole(&x->map, &h)) {
 		index_close(x);
 		return NULL;
 	}
@@ -108,7 +122,7 @@ size_t index_count(const struct index *x)
 int index_write(const char *path, const struct source_tree *t, struct error *err)
 {
 	auto_buf struct buf b = BUF_INIT;
-	struct head h = {MAGIC, t->n, (int64_t)clock_real_ns()};
+	struct head h = {MAGIC, "", t->n, (int64_t)clock_real_ns()};
 	static const char zeros[8];
 
 	buf_add(&b, &h, sizeof(h));
@@ -122,6 +136,8 @@ int index_write(const char *path, const struct source_tree *t, struct error *err
 		buf_add(&b, f->path, e.path_n);
 		buf_add(&b, zeros, (8 - b.n % 8) % 8);
 	}
+	sha256_of(b.p + SEALED, b.n - SEALED, h.sha256);
+	memcpy(b.p, &h, sizeof(h));
 	return file_write_atomic(path, b.p, b.n, 0644, err);
 }
 

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "store/seal.h"
 
 static char *state_base(struct error *err)
 {
@@ -102,14 +103,45 @@ char *store_node_folder(const struct store *s, const char *key)
 	return xasprintf("%s/nodes/%s", s->root, key);
 }
 
-json_t *store_node_record(const struct store *s, const char *key)
+#define NODE_RECORD "node.json"
+
+/* The outputs of a node by name, with the digests of their content. */
+static int list_output(
+	void *ctx, const char *root, const char *path, const struct stat *st, struct error *err)
 {
-	auto_free char *path = xasprintf("%s/nodes/%s/node.json", s->root, key);
+	auto_free char *full = path_join(root, path);
+	char hex[SHA256_HEX];
+
+	if (!S_ISREG(st->st_mode) || strcmp(path, NODE_RECORD) == 0)
+		return 0;
+	if (sha256_file(full, hex, err) < 0)
+		return -1;
+	json_object_set_new(ctx, path, json_string(hex));
+	return 0;
+}
+
+static bool outputs_are_whole(const char *folder, const json_t *record)
+{
+	auto_json json_t *now = json_object();
 	struct error ignored = ERROR_INIT;
-	json_t *j = path_exists(path) ? json_read_file(path, &ignored) : NULL;
+	bool ok = tree_walk(folder, list_output, now, &ignored) == 0;
 
 	error_release(&ignored);
-	return j;
+	return ok && json_equal(now, json_object_get(record, "outputs"));
+}
+
+json_t *store_node_record(const struct store *s, const char *key)
+{
+	auto_free char *folder = store_node_folder(s, key);
+	auto_free char *path = path_join(folder, NODE_RECORD);
+	struct error ignored = ERROR_INIT;
+	json_t *j = path_exists(path) ? sealed_read(path, &ignored) : NULL;
+
+	error_release(&ignored);
+	if (!j || outputs_are_whole(folder, j))
+		return j;
+	json_decref(j);
+	return NULL;
 }
 
 int store_node_begin(const struct store *s, const char *key, char **ret, struct error *err)
@@ -139,26 +171,71 @@ static int sync_entry(
 int store_node_commit(const struct store *s, const char *key, json_t *record, struct error *err)
 {
 	auto_free char *folder = store_node_folder(s, key);
-	auto_free char *path = path_join(folder, "node.json");
+	auto_free char *path = path_join(folder, NODE_RECORD);
 	auto_free char *parent = path_dirname(folder);
+	json_t *outputs = json_object();
 
+	json_object_set_new(record, "outputs", outputs);
 	if (tree_walk(folder, sync_entry, NULL, err) < 0 || dir_sync(folder, err) < 0 ||
-		dir_sync(parent, err) < 0)
+		dir_sync(parent, err) < 0 || tree_walk(folder, list_output, outputs, err) < 0)
 		return -1;
-	return json_write_file(record, path, err);
+	return sealed_write(record, path, err);
 }
 
 /* ---- slot ---- */
+
+/* A build tool judges what it made before by times alone. So does this digest, but it sees any
+ * write: nobody can set a file's change time. */
+static int add_identity(
+	void *ctx, const char *root, const char *path, const struct stat *st, struct error *err)
+{
+	if (S_ISDIR(st->st_mode))
+		return 0;
+	sha256_adds(ctx, path);
+	sha256_add(ctx, &st->st_mode, sizeof(st->st_mode));
+	sha256_add(ctx, &st->st_ino, sizeof(st->st_ino));
+	sha256_add(ctx, &st->st_size, sizeof(st->st_size));
+	sha256_add(ctx, &st->st_mtim, sizeof(st->st_mtim));
+	sha256_add(ctx, &st->st_ctim, sizeof(st->st_ctim));
+	return 0;
+}
+
+static int folder_identity(const char *folder, char hex[SHA256_HEX], struct error *err)
+{
+	struct sha256 h;
+	int result;
+
+	sha256_begin(&h);
+	result = tree_walk(folder, add_identity, &h, err);
+	sha256_end(&h, hex);
+	return result;
+}
+
+/* Whether a kept build folder is there, with every file as its build left it. */
+static bool kept_is_whole(const char *kept, const char *mark)
+{
+	auto_buf struct buf then = BUF_INIT;
+	struct error ignored = ERROR_INIT;
+	char now[SHA256_HEX];
+	bool ok = path_is_dir(kept) && file_read(mark, SHA256_HEX, &then, &ignored) == 0 &&
+		  folder_identity(kept, now, &ignored) == 0 && strcmp(buf_str(&then), now) == 0;
+
+	error_release(&ignored);
+	return ok;
+}
 
 int store_slot_begin(
 	const struct store *s, const char *token, char **ret, bool *reused, struct error *err)
 {
 	auto_free char *slot = store_path(s, "slot");
 	auto_free char *kept = xasprintf("%s/builds/%s", s->root, token);
+	auto_free char *mark = xasprintf("%s.whole", kept);
 
 	if (tree_remove(slot, err) < 0)
 		return -1;
-	*reused = path_is_dir(kept);
+	*reused = kept_is_whole(kept, mark);
+	if (tree_remove(mark, err) < 0 || (!*reused && tree_remove(kept, err) < 0))
+		return -1;
 	if (*reused ? file_rename(kept, slot, err) < 0 : dir_create(slot, 0755, err) < 0)
 		return -1;
 	*ret = take_ptr(slot);
@@ -170,10 +247,14 @@ int store_slot_end(const struct store *s, const char *token, struct error *err)
 	auto_free char *slot = store_path(s, "slot");
 	auto_free char *builds = store_path(s, "builds");
 	auto_free char *kept = path_join(builds, token);
+	auto_free char *mark = xasprintf("%s.whole", kept);
+	char hex[SHA256_HEX];
 
-	if (dir_create(builds, 0755, err) < 0 || tree_remove(kept, err) < 0)
+	if (dir_create(builds, 0755, err) < 0 || tree_remove(mark, err) < 0 ||
+		tree_remove(kept, err) < 0 || folder_identity(slot, hex, err) < 0 ||
+		file_rename(slot, kept, err) < 0)
 		return -1;
-	return file_rename(slot, kept, err);
+	return file_write_atomic(mark, hex, strlen(hex), 0644, err);
 }
 
 int store_put_profile(

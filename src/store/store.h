@@ -32,18 +32,20 @@ char *store_path(const struct store *s, const char *name); /* root/name; caller 
  * complete. ---- */
 
 /* The record of a finished node, or NULL when it is not there (never an error: an unreadable record
- * is an unfinished node). New reference. */
+ * is an unfinished node, and so is a node whose outputs are not, byte for byte, those that it
+ * committed). New reference. */
 json_t *store_node_record(const struct store *s, const char *key);
 /* Empties and creates the node's folder; *ret is its path (caller frees). */
 int store_node_begin(const struct store *s, const char *key, char **ret, struct error *err);
-/* Syncs the outputs and writes the record. */
+/* Syncs the outputs and writes the record, with the outputs' digests added to it as "outputs". */
 int store_node_commit(const struct store *s, const char *key, json_t *record, struct error *err);
 char *store_node_folder(const struct store *s, const char *key); /* caller frees */
 
 /* ---- The slot: one absolute path where every build of the project happens ---- */
 
 /* Brings the finished build folder of a token into the slot, or an empty slot. What an interrupted
- * build left there is deleted, never used again. *ret: path (caller frees); *reused says which. */
+ * build left there is deleted, never used again; so is a kept folder in which any file was written
+ * since (builds/TOKEN.whole tells). *ret: path (caller frees); *reused says which. */
 int store_slot_begin(
 	const struct store *s, const char *token, char **ret, bool *reused, struct error *err);
 /* Renames the slot away under its token. */
