@@ -237,8 +237,9 @@ int node_probe(struct run *r, struct error *err)
 {
 	const struct plan_build *b = &r->plan.build;
 
-	if (open_scratch(r, err) < 0 || buildtool_check(b, r->source_root, err) < 0 ||
-		probe_compilers(r, err) < 0 || make_hook(r, err) < 0)
+	if (node_release_check(r, err) < 0 || open_scratch(r, err) < 0 ||
+		buildtool_check(b, r->source_root, err) < 0 || probe_compilers(r, err) < 0 ||
+		make_hook(r, err) < 0)
 		return -1;
 	return set_epoch(r, err);
 }

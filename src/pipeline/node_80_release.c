@@ -1,6 +1,11 @@
 /* Release: archives, the profile with its provenance, report and checksums, in the dist folder. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -90,32 +95,96 @@ static int put_report(struct releasing *x, struct error *err)
 	return json_write_file(j, path, err);
 }
 
-/* Everything is whole before the first file of an earlier release is touched. */
+/* Everything is whole before the first file of an earlier release is touched, and then the folders
+ * change places at once. */
 static int publish(struct releasing *x, const char *dist, struct error *err)
 {
-	auto_free char *old = xasprintf("%s.old", x->folder);
-
-	if (tree_remove(old, err) < 0)
-		return -1;
-	if (path_exists(dist) && file_rename(dist, old, err) < 0)
-		return -1;
-	if (file_rename(x->folder, dist, err) < 0)
-		return -1;
-	return tree_remove(old, err);
+	(void)rmdir(dist); /* an empty one needs no exchange */
+	if (!path_exists(dist))
+		return file_rename(x->folder, dist, err);
+	if (renameat2(AT_FDCWD, x->folder, AT_FDCWD, dist, RENAME_EXCHANGE) < 0)
+		return error_set(err, ERR_IO, "cannot exchange '%s' and '%s': %s", x->folder, dist,
+			strerror(errno));
+	return tree_remove(x->folder, err);
 }
 
-/* A folder that whet did not make is not replaced. */
-static int check_dist(const char *dist, struct error *err)
-{
-	auto_free char *mark = path_join(dist, "SHA256SUMS");
-	auto_free char *mark2 = path_join(dist, "report.json");
+/* ---- what may be replaced ---- */
 
-	if (!path_exists(dist) || (path_exists(mark) && path_exists(mark2)) || rmdir(dist) == 0)
+struct earlier {
+	struct strv names; /* what whet put there */
+	char *foreign;
+};
+
+static int note_foreign(
+	void *ctx, const char *root, const char *path, const struct stat *st, struct error *err)
+{
+	struct earlier *e = ctx;
+
+	if (!e->foreign && (!S_ISREG(st->st_mode) || !strv_has(&e->names, path)))
+		e->foreign = xstrdup(path);
+	return 1;
+}
+
+/* The names in SHA256SUMS; itself among them, when it is there. */
+static void read_names(const char *dist, struct strv *ret)
+{
+	auto_free char *path = path_join(dist, "SHA256SUMS");
+	auto_buf struct buf b = BUF_INIT;
+	char *save = NULL;
+
+	if (!path_exists(path) || file_read(path, 1 << 20, &b, NULL) < 0 || !b.n)
+		return;
+	strv_add(ret, "SHA256SUMS");
+	for (char *l = strtok_r(b.p, "\n", &save); l; l = strtok_r(NULL, "\n", &save))
+		if (strlen(l) > SHA256_HEX + 1)
+			strv_add(ret, l + SHA256_HEX + 1);
+}
+
+/* The folder will be made in the nearest parent that is there. */
+static int check_parent(const char *dist, struct error *err)
+{
+	auto_free char *parent = path_dirname(dist);
+
+	while (!path_exists(parent)) {
+		char *above = path_dirname(parent);
+
+		free(parent);
+		parent = above;
+	}
+	if (access(parent, W_OK | X_OK) < 0)
+		return error_set(err, ERR_CONFIG,
+			"'%s' cannot be made: no writing in '%s' (%s); choose another folder with "
+			"--dist",
+			dist, parent, strerror(errno));
+	return 0;
+}
+
+int node_release_check(const struct run *r, struct error *err)
+{
+	auto_free char *dist = run_dist(r);
+	struct earlier e = {0};
+	int result = 0;
+
+	if (r->o->until && strcmp(r->o->until, "release") != 0)
 		return 0;
-	return error_set(err, ERR_CONFIG,
-		"'%s' exists and holds no earlier release: it is left alone; choose another folder "
-		"with --dist",
-		dist);
+	if (!path_exists(dist))
+		return check_parent(dist, err);
+	read_names(dist, &e.names);
+	if (!path_is_dir(dist) || tree_walk(dist, note_foreign, &e, NULL) < 0)
+		result = error_set(err, ERR_CONFIG,
+			"'%s' is no folder that can be read: it is left alone; choose another with "
+			"--dist",
+			dist);
+	else if (!e.foreign)
+		result = check_parent(dist, err);
+	else
+		result = error_set(err, ERR_CONFIG,
+			"'%s' holds '%s', which no earlier release put there: the folder is left "
+			"alone; move the file away or choose another folder with --dist",
+			dist, e.foreign);
+	strv_release(&e.names);
+	free(e.foreign);
+	return result;
 }
 
 static int fill(struct releasing *x, struct error *err)
@@ -131,13 +200,16 @@ static int fill(struct releasing *x, struct error *err)
 
 int node_release(struct run *r, struct error *err)
 {
-	auto_free char *dist = run_dist(r);
+	auto_free char *named = run_dist(r);
+	/* A link to a folder elsewhere stays one. */
+	auto_free char *real = realpath(named, NULL);
+	const char *dist = real ? real : named;
 	auto_free char *parent = path_dirname(dist);
 	struct releasing x = {.r = r, .names = STRV_INIT};
 	int result;
 
 	x.folder = xasprintf("%s/.%s.whet-new", parent, path_basename(dist));
-	result = check_dist(dist, err);
+	result = node_release_check(r, err);
 	if (result == 0)
 		result = dir_create(parent, 0755, err);
 	if (result == 0)

@@ -70,6 +70,8 @@ int node_gate_objects(struct run *r, const struct build_facts *f, struct error *
 int node_check(struct run *r, struct error *err);
 int node_bench(struct run *r, struct error *err);
 int node_release(struct run *r, struct error *err);
+/* Asked before the first compile: whether the dist folder holds nothing but an earlier release. */
+int node_release_check(const struct run *r, struct error *err);
 
 /* Reads plan and sources, opens the store. Starts nothing. */
 int run_open(struct run *r, const struct pipeline_options *o, struct error *err);
