@@ -17,6 +17,7 @@ void build_out_release(struct build_out *b)
 	strv_release(&b->binaries);
 	strv_release(&b->shipped);
 	strv_release(&b->added);
+	json_decref(b->outside);
 	memset(b, 0, sizeof(*b));
 }
 
@@ -151,15 +152,19 @@ void run_close(struct run *r)
 	plan_release(&r->plan);
 }
 
-static bool build_variable(const char *entry)
+/* Whether a variable says nothing that a build could depend on. Every other one counts: a build
+ * sees them all, and a makefile or a build script may read any. */
+static bool is_session_variable(const char *entry)
 {
-	static const char *const names[] = {"PATH", "CC", "CXX", "AR", "LD", "AS", "RANLIB",
-		"CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "LIBS", "CPATH", "C_INCLUDE_PATH",
-		"CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "LD_LIBRARY_PATH", "RUSTFLAGS", "RUSTC",
-		"RUSTC_WRAPPER", "RUSTUP_TOOLCHAIN", "MAKEFLAGS", "GNUMAKEFLAGS", "HOST_CC",
-		"TARGET_CC", "SOURCE_DATE_EPOCH"};
-	static const char *const prefixes[] = {"CARGO_", "CC_", "CXX_", "CFLAGS_", "CXXFLAGS_",
-		"AR_", "PKG_CONFIG", "CMAKE_", "MESON"};
+	static const char *const names[] = {"PWD", "OLDPWD", "SHLVL", "_", "TERM", "COLORTERM",
+		"COLUMNS", "LINES", "LS_COLORS", "DISPLAY", "WAYLAND_DISPLAY", "WINDOWID", "TMUX",
+		"TMUX_PANE", "STY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "XDG_VTNR",
+		"XDG_SEAT", "GPG_AGENT_INFO", "GPG_TTY", "MAIL", "PAGER", "EDITOR", "VISUAL",
+		"LESSOPEN", "LESSCLOSE", "HISTFILE", "HISTSIZE", "PS1", "PS2", "PROMPT_COMMAND",
+		"NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TMPDIR",
+		/* set or removed for every build: see run_build_environment() */
+		"LC_ALL", "LANG", "LANGUAGE", "TZ", "MAKEFLAGS", "MFLAGS", "MAKELEVEL"};
+	static const char *const prefixes[] = {"WHET_", "SSH_", "XDG_SESSION_", "LC_"};
 	size_t n = strcspn(entry, "=");
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -178,7 +183,7 @@ void run_hash_environment(struct sha256 *h)
 	env_copy_current(&env);
 	strv_sort(&env);
 	for (size_t i = 0; i < env.n; i++)
-		if (build_variable(env.v[i]))
+		if (!is_session_variable(env.v[i]))
 			sha256_adds(h, env.v[i]);
 }
 
@@ -193,6 +198,7 @@ void run_build_environment(const struct run *r, struct strv *env, struct error *
 	env_set(env, "SOURCE_DATE_EPOCH", epoch);
 	/* A job server of a make that called whet is none of the build's. */
 	env_set(env, "MAKEFLAGS", NULL);
+	env_set(env, "MFLAGS", NULL);
 	env_set(env, "MAKELEVEL", NULL);
 }
 
@@ -224,8 +230,12 @@ void run_top_key(const struct run *r, char hex[65])
 	sha256_adds(&h, r->o->until);
 	sha256_adds(&h, r->o->no_bench ? "no bench" : "bench");
 	sha256_adds(&h, dist);
-	if (r->o->profile)
+	if (r->o->profile) {
+		auto_free char *beside = xasprintf("%s.json", r->o->profile);
+
 		hash_file_identity(&h, r->o->profile);
+		hash_file_identity(&h, beside);
+	}
 	run_hash_environment(&h);
 	sha256_end(&h, hex);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/hash.h"
+#include "base/json.h"
 #include "config/plan.h"
 #include "facts/compile.h"
 #include "facts/profile_facts.h"
@@ -20,6 +21,7 @@ struct build_out {
 	struct strv binaries; /* folder/bin/NAME, in the order of the plan */
 	struct strv shipped;  /* the same as they ship (stripped), set by the check node */
 	struct strv added;    /* the closed list of what whet added */
+	json_t *outside;      /* what it read beside the sources: see outside.h */
 };
 
 struct run {
@@ -81,6 +83,7 @@ int run_scan(struct run *r, struct source_tree *ret, struct error *err);
 char *run_dist(const struct run *r);
 /* Adds the environment variables that a build may depend on. */
 void run_build_environment(const struct run *r, struct strv *env, struct error *err);
+/* Adds every variable that a build sees, apart from those that describe the terminal or session. */
 void run_hash_environment(struct sha256 *h);
 /* Digest of everything that the whole build depends on apart from the compilers. */
 void run_top_key(const struct run *r, char hex[65]);

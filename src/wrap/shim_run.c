@@ -123,6 +123,20 @@ static uint64_t tv_ns(const struct timeval *tv)
 	return (uint64_t)tv->tv_sec * NS_PER_S + (uint64_t)tv->tv_usec * 1000;
 }
 
+/* clang writes the names of all headers that it reads to a file; the build tool sees nothing of it.
+ * Part of the log, so that a later build knows what lies outside of its sources. */
+static void ask_for_headers(struct shim_call *c)
+{
+	auto_free char *path = xasprintf("%s/.%s.headers", c->node->log, c->record.id);
+
+	if (c->record.kind == CALL_QUERY || c->record.kind == CALL_LINK ||
+		c->record.kind == CALL_PARTIAL_LINK || c->record.kind == CALL_RUSTC ||
+		c->record.class == CLASS_OBSERVE)
+		return;
+	env_set(&c->env, "CC_PRINT_HEADERS", "1");
+	env_set(&c->env, "CC_PRINT_HEADERS_FILE", path);
+}
+
 int shim_run(struct shim_call *c, int *ret, struct error *err)
 {
 	int fds[2] = {-1, -1};
@@ -132,6 +146,7 @@ int shim_run(struct shim_call *c, int *ret, struct error *err)
 
 	if (c->capture && pipe2(fds, O_CLOEXEC) < 0)
 		return error_set(err, ERR_IO, "cannot make a pipe: %s", strerror(errno));
+	ask_for_headers(c);
 	forward_signals();
 	r = spawn(c, fds[1], &pid, err);
 	if (fds[1] >= 0)

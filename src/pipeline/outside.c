@@ -1,0 +1,282 @@
+#include "pipeline/outside.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/mem.h"
+
+#define ABSENT "absent"
+
+static int64_t ns(const struct timespec *t)
+{
+	return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
+}
+
+char *file_identity(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return xstrdup(ABSENT);
+	return xasprintf("%llx:%llx:%llx:%lld:%lld", (unsigned long long)st.st_dev,
+		(unsigned long long)st.st_ino, (unsigned long long)st.st_size,
+		(long long)ns(&st.st_mtim), (long long)ns(&st.st_ctim));
+}
+
+/* ---- which files ------------------------------------------------------------------------------
+ */
+
+struct collecting {
+	const struct run *r;
+	const struct outside_place *p;
+	json_t *seen; /* the names as they were given */
+	json_t *files;
+};
+
+static int by_path(const void *key, const void *file)
+{
+	return strcmp(key, ((const struct source_file *)file)->path);
+}
+
+/* Whether the digest of the sources covers it. */
+static bool is_source(const struct run *r, const char *path)
+{
+	const struct source_tree *t = &r->sources;
+	size_t n = strlen(r->source_root);
+	const struct source_file *f;
+
+	if (!t->n || strncmp(path, r->source_root, n) != 0 || path[n] != '/')
+		return false;
+	f = bsearch(path + n + 1, t->v, t->n, sizeof(*t->v), by_path);
+	return f && !f->built;
+}
+
+/* Downloaded crates are named by version and checksum, and cargo itself never looks again. */
+static bool is_cargo_download(const char *path)
+{
+	return strstr(path, "/registry/src/") || strstr(path, "/git/checkouts/");
+}
+
+/* A file that was written while the build ran may have been read in either form: what is recorded
+ * then equals nothing. */
+static void add_file(struct collecting *c, const char *path)
+{
+	char hex[SHA256_HEX] = ABSENT;
+	auto_free char *id = file_identity(path);
+	struct stat st;
+	json_t *o;
+
+	if (stat(path, &st) == 0 &&
+		(ns(&st.st_ctim) >= c->p->start_ns || sha256_file(path, hex, NULL) < 0))
+		hex[0] = '\0';
+	o = json_object();
+	json_set_text(o, "sha256", hex);
+	json_set_text(o, "identity", id);
+	json_object_set_new(c->files, path, o);
+}
+
+static void consider(struct collecting *c, const char *cwd, const char *name)
+{
+	auto_free char *path = path_join(cwd, name);
+	char real[PATH_MAX];
+	struct stat st;
+
+	if (json_object_get(c->seen, path))
+		return;
+	json_object_set_new(c->seen, path, json_true());
+	/* What is gone by now was a temporary file of the build itself. */
+	if (!realpath(path, real) || stat(real, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	if (path_is_below(real, c->p->slot) || path_is_below(real, c->r->store.root) ||
+		is_source(c->r, real) || is_cargo_download(real) || json_object_get(c->files, real))
+		return;
+	add_file(c, real);
+}
+
+/* One name a line, written by the compiler itself (see shim_run.c); merged into the list then. */
+static void add_headers(struct collecting *c, const struct compile_record *r)
+{
+	auto_free char *path = xasprintf("%s/.%s.headers", c->p->log, r->id);
+	auto_buf struct buf text = BUF_INIT;
+	char *save = NULL;
+
+	if (!path_exists(path) || file_read(path, 0, &text, NULL) < 0)
+		return;
+	for (char *l = strtok_r(text.p, "\n", &save); l; l = strtok_r(NULL, "\n", &save))
+		consider(c, r->cwd, l);
+	unlink(path);
+}
+
+static void add_record(struct collecting *c, const struct compile_record *r)
+{
+	consider(c, r->cwd, r->tool);
+	if (r->kind == CALL_QUERY)
+		return;
+	for (size_t i = 0; i < r->inputs.n; i++)
+		consider(c, r->cwd, r->inputs.v[i]);
+	for (size_t i = 0; i < r->n_links; i++)
+		consider(c, r->cwd, r->links[i].path);
+	add_headers(c, r);
+}
+
+/* "output: file file\ with\ spaces": what rustc read, in cargo's target folder. */
+static int add_dep_info(
+	void *ctx, const char *root, const char *path, const struct stat *st, struct error *err)
+{
+	struct collecting *c = ctx;
+	auto_free char *full = path_join(root, path);
+	auto_buf struct buf text = BUF_INIT, word = BUF_INIT;
+	size_t n = strlen(path);
+
+	if (!S_ISREG(st->st_mode) || n < 2 || strcmp(path + n - 2, ".d") != 0)
+		return 0;
+	if (file_read(full, 0, &text, err) < 0)
+		return -1;
+	for (const char *p = buf_str(&text); *p;) {
+		buf_clear(&word);
+		for (; *p && *p != ' ' && *p != '\n'; p++) {
+			if (p[0] == '\\' && p[1] == ' ')
+				p++;
+			buf_addc(&word, *p);
+		}
+		p += *p != '\0';
+		if (word.n && word.p[word.n - 1] != ':')
+			consider(c, c->r->source_root, buf_str(&word));
+	}
+	return 0;
+}
+
+/* Settings that cargo and rustup look for above the project, there or not. */
+static void add_settings(struct collecting *c)
+{
+	static const char *const names[] = {
+		".cargo/config.toml", ".cargo/config", "rust-toolchain.toml", "rust-toolchain"};
+	const char *home = getenv("HOME"), *cargo = getenv("CARGO_HOME");
+	auto_free char *user = cargo ? xstrdup(cargo) : xasprintf("%s/.cargo", home ? home : "");
+	auto_free char *folder = xstrdup(c->r->source_root);
+
+	for (size_t i = 0; i < 2; i++) {
+		auto_free char *path = path_join(user, i ? "config" : "config.toml");
+
+		add_file(c, path);
+	}
+	while (strcmp(folder, "/") != 0 && strcmp(folder, ".") != 0) {
+		char *parent = path_dirname(folder);
+
+		free(folder);
+		folder = parent;
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+			auto_free char *path = path_join(folder, names[i]);
+
+			add_file(c, path);
+		}
+	}
+}
+
+static char *list_path(const char *state)
+{
+	return path_join(state, "outside.json");
+}
+
+static json_t *read_list(const char *state)
+{
+	auto_free char *path = list_path(state);
+	struct error ignored = ERROR_INIT;
+	json_t *j = path_exists(path) ? json_read_file(path, &ignored) : NULL;
+
+	error_release(&ignored);
+	return j;
+}
+
+int outside_collect(const struct run *r, const struct outside_place *p,
+	const struct compile_log *log, json_t **ret, struct error *err)
+{
+	auto_free char *path = list_path(p->state);
+	auto_json json_t *seen = json_object();
+	json_t *old = read_list(p->state);
+	struct collecting c = {r, p, seen, old ? old : json_object()};
+	int result = 0;
+
+	for (size_t i = 0; i < log->n; i++)
+		add_record(&c, &log->v[i]);
+	if (r->plan.build.tool == TOOL_CARGO) {
+		add_settings(&c);
+		result = tree_walk(p->build, add_dep_info, &c, err);
+	}
+	if (result == 0)
+		result = json_write_file(c.files, path, err);
+	if (result < 0)
+		json_decref(c.files);
+	else
+		*ret = c.files;
+	return result;
+}
+
+/* ---- are they what they were ------------------------------------------------------------------
+ */
+
+static bool same_content(const char *path, json_t *entry)
+{
+	auto_free char *then = json_opt_str(entry, "sha256"), *id = json_opt_str(entry, "identity");
+	auto_free char *now = file_identity(path);
+	char hex[SHA256_HEX] = ABSENT;
+
+	if (!then || !*then)
+		return false;
+	if (id && strcmp(id, now) == 0)
+		return true;
+	if (strcmp(now, ABSENT) != 0 && sha256_file(path, hex, NULL) < 0)
+		return false;
+	json_set_text(entry, "identity", now);
+	return strcmp(then, hex) == 0;
+}
+
+bool outside_same(json_t *outside)
+{
+	const char *path;
+	json_t *entry;
+
+	json_object_foreach(outside, path, entry)
+	{
+		if (!same_content(path, entry))
+			return false;
+	}
+	return outside != NULL;
+}
+
+bool outside_folder_usable(const char *state)
+{
+	auto_json json_t *list = read_list(state);
+
+	return outside_same(list);
+}
+
+const char *outside_difference(const json_t *a, const json_t *b)
+{
+	const char *path;
+	json_t *entry;
+
+	json_object_foreach((json_t *)(uintptr_t)a, path, entry)
+	{
+		const json_t *other = json_object_get(b, path);
+
+		if (other && !json_equal(json_object_get(entry, "sha256"),
+				     json_object_get(other, "sha256")))
+			return path;
+	}
+	return NULL;
+}
+
+void outside_add_identities(const json_t *outside, json_t *to)
+{
+	const char *path;
+	json_t *entry;
+
+	json_object_foreach((json_t *)(uintptr_t)outside, path, entry)
+		json_object_set(to, path, json_object_get(entry, "identity"));
+}
