@@ -183,8 +183,10 @@ int dir_create(const char *path, mode_t mode, struct error *err)
 		if (c != '/' && c != '\0')
 			continue;
 		*s = '\0';
-		if (mkdir(p, mode) < 0 && (errno != EEXIST || !path_is_dir(p)))
+		if (mkdir(p, mode) < 0 && (errno != EEXIST || !path_is_dir(p))) {
+			errno = errno == EEXIST ? ENOTDIR : errno;
 			return io_error(err, "create folder", p);
+		}
 		*s = c;
 		if (c == '\0')
 			break;

@@ -1,8 +1,10 @@
 /* whet build: the whole pipeline. */
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -45,6 +47,21 @@ static int check_stage(const char *until, struct error *err)
 		close ? "'?" : "");
 }
 
+/* Before the first compile, not when the profile is needed. */
+static int check_profile(const char *path, struct error *err)
+{
+	struct stat st;
+
+	if (!path)
+		return 0;
+	if (stat(path, &st) < 0 || access(path, R_OK) < 0)
+		return error_set(
+			err, ERR_USAGE, "cannot read the profile '%s': %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, ERR_USAGE, "the profile '%s' is not a regular file", path);
+	return 0;
+}
+
 /* whet-shim lies beside whet in a build folder, and in libexec when installed. */
 static char *find_shim(const char *self)
 {
@@ -70,7 +87,7 @@ static int fill_options(struct build *b, struct error *err)
 			"whet-shim is not beside '%s' nor in ../libexec/whet: the installation is "
 			"incomplete",
 			b->cli->self);
-	if (b->jobs < 0 || b->jobs > 4096)
+	if (b->jobs < 1 || b->jobs > 4096)
 		return error_set(err, ERR_USAGE, "--jobs takes a number from 1 to 4096");
 	b->o = (struct pipeline_options){
 		.file = b->file ? b->file : "whet.yaml",
@@ -78,11 +95,11 @@ static int fill_options(struct build *b, struct error *err)
 		.until = b->until,
 		.profile = b->profile,
 		.no_bench = b->no_bench,
-		.jobs = b->jobs ? (int)b->jobs : (int)sysconf(_SC_NPROCESSORS_ONLN),
+		.jobs = (int)b->jobs,
 		.self = b->cli->self,
 		.shim = b->shim,
 	};
-	return check_stage(b->until, err);
+	return check_profile(b->profile, err) < 0 ? -1 : check_stage(b->until, err);
 }
 
 static int print_report(const struct build *b, const struct report *r)
@@ -142,7 +159,7 @@ static int say_up_to_date(const struct build *b, const struct pipeline_last *las
 
 static int build_run(struct cli *cli, int argc, char **argv)
 {
-	struct build b = {.cli = cli};
+	struct build b = {.cli = cli, .jobs = sysconf(_SC_NPROCESSORS_ONLN)};
 	struct pipeline_last last = {0};
 	struct error err = ERROR_INIT;
 	auto_strv struct strv args = STRV_INIT;

@@ -65,14 +65,6 @@ static int unknown_verb(const char *word)
 	return cli_fail(&err);
 }
 
-static int finish(int code)
-{
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return code;
-	fprintf(stderr, "whet: cannot write to standard output: %s\n", strerror(errno));
-	return code ? code : 3;
-}
-
 int main(int argc, char **argv)
 {
 	auto_free char *self = realpath("/proc/self/exe", NULL);
@@ -87,14 +79,14 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
 		strcmp(argv[1], "help") == 0) {
 		usage(stdout);
-		return finish(0);
+		return cli_finish(0);
 	}
 	if (strcmp(argv[1], "--version") == 0) {
 		printf("whet %s\n", WHET_VERSION);
-		return finish(0);
+		return cli_finish(0);
 	}
 	for (size_t i = 0; verbs[i]; i++)
 		if (strcmp(argv[1], verbs[i]->name) == 0)
-			return finish(verbs[i]->run(&cli, argc - 2, argv + 2));
+			return cli_finish(verbs[i]->run(&cli, argc - 2, argv + 2));
 	return unknown_verb(argv[1]);
 }

@@ -230,6 +230,14 @@ int cli_fail(struct error *err)
 	return code;
 }
 
+int cli_finish(int code)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return code;
+	fprintf(stderr, "whet: cannot write to standard output: %s\n", strerror(errno));
+	return code ? code : 3;
+}
+
 bool cli_use_color(const struct cli *cli, FILE *to)
 {
 	const char *no = getenv("NO_COLOR");

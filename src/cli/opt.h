@@ -55,6 +55,9 @@ void opt_help(const struct verb *v, const struct opt *opts, FILE *to);
 /* Prints "whet: <message>" (each further line indented) to standard error and returns the exit
  * code that belongs to the error. Releases err. */
 int cli_fail(struct error *err);
+/* At the end of a verb: code, or 3 when standard output could not be written (said on standard
+ * error). */
+int cli_finish(int code);
 bool cli_use_color(const struct cli *cli, FILE *to);
 /* The closest of names (NULL-terminated) when it is close enough to be meant; else NULL. */
 const char *cli_suggest(const char *word, const char *const *names);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/proc.h"
+#include "cli/opt.h"
 
 /* In the child: the pipe's other end closes when the keeper dies, even by SIGKILL. */
 static void *watch_keeper(void *arg)
@@ -41,6 +42,7 @@ _Noreturn static void work(int (*fn)(void *ctx), void *ctx, int alive)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	/* The keeper decides what an interrupt from the terminal does. */
 	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	fd = alive;
 	if (pthread_create(&thread, NULL, watch_keeper, &fd) != 0) {
@@ -48,8 +50,7 @@ _Noreturn static void work(int (*fn)(void *ctx), void *ctx, int alive)
 		exit(5);
 	}
 	code = fn(ctx);
-	if (fflush(stdout) != 0 && code == 0)
-		code = 3;
+	code = cli_finish(code);
 	proc_kill_descendants(0);
 	exit(code);
 }
@@ -95,6 +96,7 @@ int supervise(int (*fn)(void *ctx), void *ctx)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signals = signalfd(-1, &set, SFD_CLOEXEC);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);

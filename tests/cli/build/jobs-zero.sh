@@ -1,0 +1,2 @@
+# Refused before anything is read or compiled.
+whet build --jobs 0
