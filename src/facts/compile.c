@@ -71,7 +71,8 @@ void link_input_release(struct link_input *l)
 void compile_record_release(struct compile_record *r)
 {
 	char *texts[] = {r->id, r->parent, r->language, r->tool, r->cwd, r->output, r->crate_name,
-		r->crate_type, r->metadata, r->target_triple, r->source, r->map_error};
+		r->crate_type, r->metadata, r->target_triple, r->source, r->text_hash,
+		r->map_error};
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		free(texts[i]);
@@ -165,6 +166,7 @@ json_t *compile_record_json(const struct compile_record *r)
 		json_object_set_new(o, "diags", diags_json(r));
 	if (r->n_links)
 		json_object_set_new(o, "links", links_json(r));
+	json_set_text(o, "text_hash", r->text_hash);
 	json_set_text(o, "map_error", r->map_error);
 	return o;
 }
@@ -231,6 +233,7 @@ static void texts_from_json(const json_t *o, struct compile_record *r)
 	fact_take_str(o, "metadata", &r->metadata);
 	fact_take_str(o, "target_triple", &r->target_triple);
 	fact_take_str(o, "source", &r->source);
+	fact_take_str(o, "text_hash", &r->text_hash);
 	fact_take_str(o, "map_error", &r->map_error);
 }
 

@@ -438,10 +438,12 @@ static bool inputs_held(const struct building *b)
 		       f->profile_after && strcmp(f->profile_after, f->profile_name) == 0);
 }
 
-/* A build whose inputs changed under it is judged by the gates, and never used again. */
+/* A build whose inputs changed under it is judged by the gates, and never used again. Nor is one of
+ * make: an object is current for it although its flags, or a header that the makefile does not
+ * name, changed. cmake, meson and cargo look at both. */
 static int keep_slot(struct building *b, struct error *err)
 {
-	if (inputs_held(b))
+	if (inputs_held(b) && !buildtool_in_tree(b->r->plan.build.tool))
 		return store_slot_end(&b->r->store, b->token, err);
 	return tree_remove(b->slot, err);
 }

@@ -8,7 +8,9 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/mem.h"
+#include "elf/elf_facts.h"
 #include "wrap/evidence.h"
 
 /* A map that cannot be read is written down, so that the gates see it; only a record that cannot be
@@ -25,6 +27,15 @@ static void collect(struct compile_record *r, const char *map_path)
 		r->map_error = xstrdup(err.msg);
 	map_inputs_release(&map);
 	error_release(&err);
+}
+
+/* What a later step may not change any more (strip does not): the file that ships is compared. */
+static void note_code(struct compile_record *r)
+{
+	char hex[SHA256_HEX];
+
+	if (r->kind != CALL_PARTIAL_LINK && r->output && elf_text_hash(r->output, hex, NULL) == 0)
+		r->text_hash = xstrdup(hex);
 }
 
 static uint64_t own_cpu_ns(void)
@@ -46,8 +57,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "whet-evidence: expected RECORD MAP RESULT\n");
 		return 2;
 	}
-	if (compile_record_read(argv[1], &r, &err) == 0)
+	if (compile_record_read(argv[1], &r, &err) == 0) {
 		collect(&r, argv[2]);
+		note_code(&r);
+	}
 	r.own_cpu_ns += own_cpu_ns();
 	if (err.code || compile_record_write(&r, argv[3], &err) < 0) {
 		fprintf(stderr, "whet: %s\n", err.msg ? err.msg : "failed");

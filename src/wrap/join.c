@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "elf/elf_facts.h"
 #include "wrap/units.h"
 
 #define PARTIAL_DEPTH 16 /* partial links inside partial links */
@@ -347,6 +348,28 @@ static const struct compile_record *final_link(
 	return n_named == 1 ? named : NULL;
 }
 
+/* The name of a file and its way through the build prove nothing: a later step may have put another
+ * file in its place. Its code is still what the link made. */
+static int check_code(const struct compile_record *link, const char *binary, struct error *err)
+{
+	char hex[SHA256_HEX] = "";
+	struct error why = ERROR_INIT;
+
+	if (link->text_hash && elf_text_hash(binary, hex, &why) == 0 &&
+		strcmp(hex, link->text_hash) == 0)
+		return 0;
+	error_set(err, ERR_GATE,
+		"'%s' is not what the link of '%s' made: %s\nan older or packed file was put in "
+		"its "
+		"place after the link; let build.binary name the file that the link makes",
+		binary, link->output,
+		!link->text_hash ? "the linked file had no code that could be read"
+		: why.code       ? why.msg
+				 : "its code (section .text) differs");
+	error_release(&why);
+	return -1;
+}
+
 static int find_link(const struct compile_log *log, const char *binary, const char *sha256,
 	const struct compile_record **ret, struct error *err)
 {
@@ -364,7 +387,7 @@ static int find_link(const struct compile_log *log, const char *binary, const ch
 	if (!link->n_links)
 		return error_set(err, ERR_GATE, "the link of '%s' recorded no objects", binary);
 	*ret = link;
-	return 0;
+	return check_code(link, binary, err);
 }
 
 static int find_folders(struct join *j, struct error *err)

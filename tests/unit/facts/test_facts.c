@@ -55,6 +55,7 @@ static struct compile_record sample_record(const char *id, uint64_t order)
 		.output = xstrdup("/slot/a b\xff.out"),
 		.status = 139,
 		.cpu_ns = 12345678901ULL,
+		.text_hash = xstrdup("ab12"),
 		.map_error = xstrdup("no map")};
 
 	strv_add(&r.argv, "-O2");
@@ -97,6 +98,7 @@ static void check_record(const struct compile_record *r)
 	assert_int_equal(r->n_links, 1);
 	assert_string_equal(r->links[0].member, "a.o");
 	assert_string_equal(r->links[0].functions.v[0], "_Z1fv");
+	assert_string_equal(r->text_hash, "ab12");
 	assert_string_equal(r->map_error, "no map");
 }
 
