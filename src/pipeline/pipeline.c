@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -178,6 +179,8 @@ int pipeline_run(const struct pipeline_options *o, struct report *report, struct
 	struct run r;
 	int result;
 
+	/* Modes in archives and folders for other users do not depend on who runs whet. */
+	umask(022);
 	result = run_open(&r, o, err);
 	r.report = report;
 	if (result == 0)
