@@ -27,9 +27,9 @@ void buf_vaddf(struct buf *b, const char *fmt, va_list ap) __attribute__((format
  * adds what it wrote to b->n (and may not exceed the room). */
 char *buf_reserve(struct buf *b, size_t n);
 bool buf_failed(const struct buf *b);
-void buf_clear(struct buf *b);   /* empty, memory kept */
-void buf_release(struct buf *b); /* memory freed */
-char *buf_detach(struct buf *b); /* the caller owns the string ("" when empty) */
+void buf_clear(struct buf *b);            /* empty, memory kept */
+void buf_release(struct buf *b);          /* memory freed */
+char *buf_detach(struct buf *b);          /* the caller owns the string ("" when empty) */
 const char *buf_str(const struct buf *b); /* "" when empty */
 
 #define auto_buf __attribute__((cleanup(buf_release)))

@@ -11,8 +11,8 @@ void events_emit(const struct events *ev, const struct event *e)
 		ev->emit(ev->ctx, e);
 }
 
-void events_progress(const struct events *ev, const char *name, const char *text, uint64_t done,
-	uint64_t total)
+void events_progress(
+	const struct events *ev, const char *name, const char *text, uint64_t done, uint64_t total)
 {
 	struct event e = {EVENT_PROGRESS, name, text, done, total};
 

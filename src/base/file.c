@@ -242,8 +242,8 @@ int tree_remove(const char *path, struct error *err)
 int file_rename(const char *from, const char *to, struct error *err)
 {
 	if (rename(from, to) < 0)
-		return error_set(err, ERR_IO, "cannot rename '%s' to '%s': %s", from, to,
-			strerror(errno));
+		return error_set(
+			err, ERR_IO, "cannot rename '%s' to '%s': %s", from, to, strerror(errno));
 	if (sync_parent(from, err) < 0)
 		return -1;
 	return sync_parent(to, err);
@@ -304,8 +304,8 @@ static int walk_dir(struct walk *w, const char *rel, struct error *err)
 		return error_set(err, ERR_IO, "cannot read folder '%s/%s': %s", w->root, rel,
 			strerror(errno));
 	for (size_t i = 0; i < names.n; i++) {
-		auto_free char *path = *rel ? xasprintf("%s/%s", rel, names.v[i])
-					    : xstrdup(names.v[i]);
+		auto_free char *path =
+			*rel ? xasprintf("%s/%s", rel, names.v[i]) : xstrdup(names.v[i]);
 		struct stat st;
 		int r;
 

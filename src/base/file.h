@@ -51,17 +51,17 @@ int file_copy(const char *from, const char *to, mode_t mode, struct error *err);
 /* Calls fn for every entry below root except the root itself, parents before children, names in
  * byte order in each folder. path is relative to root. fn returns 0 to go on, 1 to skip a folder's
  * content, -1 to stop with err set. Symlinks are not followed. */
-typedef int tree_fn(void *ctx, const char *root, const char *path, const struct stat *st,
-	struct error *err);
+typedef int tree_fn(
+	void *ctx, const char *root, const char *path, const struct stat *st, struct error *err);
 int tree_walk(const char *root, tree_fn *fn, void *ctx, struct error *err);
 
 bool path_exists(const char *path);
 bool path_is_dir(const char *path);
-char *path_join(const char *a, const char *b);    /* b alone when it is absolute; caller frees */
-char *path_dirname(const char *path);             /* caller frees; "." when there is no slash */
-const char *path_basename(const char *path);      /* points into path */
-char *path_absolute(const char *path);            /* against the working folder, cleaned; frees */
-char *path_clean(const char *path);               /* removes //, /./ and /../ by text alone */
+char *path_join(const char *a, const char *b); /* b alone when it is absolute; caller frees */
+char *path_dirname(const char *path);          /* caller frees; "." when there is no slash */
+const char *path_basename(const char *path);   /* points into path */
+char *path_absolute(const char *path);         /* against the working folder, cleaned; frees */
+char *path_clean(const char *path);            /* removes //, /./ and /../ by text alone */
 bool path_is_below(const char *path, const char *folder); /* also true when equal; by text */
 /* The first executable of this name in a PATH list (or the name itself when it has a slash), or
  * NULL. skip_dir, when not NULL, is a folder that does not count. Caller frees. */

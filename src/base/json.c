@@ -88,8 +88,8 @@ json_t *json_from_strv(const struct strv *s)
 static size_t utf8_length(const unsigned char *s)
 {
 	size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc2 ? 2 : 0;
-	auto_json json_t *probe = n > 1 ? json_stringn((const char *)s, strnlen((const char *)s, n))
-					: NULL;
+	auto_json json_t *probe =
+		n > 1 ? json_stringn((const char *)s, strnlen((const char *)s, n)) : NULL;
 
 	if (n <= 1)
 		return n;

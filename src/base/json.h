@@ -13,7 +13,8 @@ int json_write_file(const json_t *j, const char *path, struct error *err);
 json_t *json_read_file(const char *path, struct error *err); /* NULL on error */
 
 /* Typed reads from an object. The *_opt forms give the default when the key is absent. */
-int json_get_str(const json_t *o, const char *key, char **ret, struct error *err); /* caller frees */
+int json_get_str(
+	const json_t *o, const char *key, char **ret, struct error *err); /* caller frees */
 char *json_opt_str(const json_t *o, const char *key); /* NULL when absent; caller frees */
 int64_t json_opt_int(const json_t *o, const char *key, int64_t otherwise);
 bool json_opt_bool(const json_t *o, const char *key, bool otherwise);

@@ -95,7 +95,7 @@ bool path_is_below(const char *path, const char *folder)
 	while (n > 1 && folder[n - 1] == '/')
 		n--;
 	return strncmp(path, folder, n) == 0 &&
-		(path[n] == '\0' || path[n] == '/' || (n == 1 && folder[0] == '/'));
+	       (path[n] == '\0' || path[n] == '/' || (n == 1 && folder[0] == '/'));
 }
 
 static bool is_program(const char *path)

@@ -38,8 +38,8 @@ static void set_stream(int fd, int to, int open_flags)
 }
 
 /* Runs in the child; never returns. The reason for a failure goes through the pipe. */
-_Noreturn static void child_exec(const struct proc_options *o, const char *program, int report,
-	pid_t parent)
+_Noreturn static void child_exec(
+	const struct proc_options *o, const char *program, int report, pid_t parent)
 {
 	extern char **environ;
 	int e;
@@ -120,7 +120,7 @@ static void fill_exit(int status, const struct rusage *ru, struct proc_exit *ret
 	else if (WIFSIGNALED(status))
 		ret->signal = WTERMSIG(status);
 	ret->cpu_ns = ((uint64_t)ru->ru_utime.tv_sec + (uint64_t)ru->ru_stime.tv_sec) * NS_PER_S +
-		((uint64_t)ru->ru_utime.tv_usec + (uint64_t)ru->ru_stime.tv_usec) * 1000;
+		      ((uint64_t)ru->ru_utime.tv_usec + (uint64_t)ru->ru_stime.tv_usec) * 1000;
 	ret->max_rss = (uint64_t)ru->ru_maxrss * 1024;
 }
 
@@ -170,8 +170,8 @@ int proc_wait(pid_t pid, uint64_t timeout_ns, struct proc_exit *ret, struct erro
 	return 0;
 }
 
-int proc_run(const struct proc_options *o, uint64_t timeout_ns, struct proc_exit *ret,
-	struct error *err)
+int proc_run(
+	const struct proc_options *o, uint64_t timeout_ns, struct proc_exit *ret, struct error *err)
 {
 	struct proc_options own = *o;
 	struct proc_exit end;

@@ -15,15 +15,15 @@ struct proc_options {
 	const char *cwd;         /* NULL: the own */
 	int out_fd, err_fd;      /* -1: the null device; may be equal */
 	int in_fd;               /* -1: the null device */
-	bool new_group;          /* leads a process group of its own, so that it can be signalled whole */
-	int cpu;                 /* pinned to this processor; -1: not pinned */
+	bool new_group; /* leads a process group of its own, so that it can be signalled whole */
+	int cpu;        /* pinned to this processor; -1: not pinned */
 };
 
 #define PROC_OPTIONS_INIT {.out_fd = -1, .err_fd = -1, .in_fd = -1, .cpu = -1}
 
-/* Starts a program. It gets SIGKILL when the starting thread's process dies (PR_SET_PDEATHSIG), default signal dispositions
- * and an empty signal mask. A program that cannot be executed is ERR_ENVIRONMENT
- * naming it. Returns its pid in ret. */
+/* Starts a program. It gets SIGKILL when the starting thread's process dies (PR_SET_PDEATHSIG),
+ * default signal dispositions and an empty signal mask. A program that cannot be executed is
+ * ERR_ENVIRONMENT naming it. Returns its pid in ret. */
 int proc_start(const struct proc_options *o, pid_t *ret, struct error *err);
 
 /* How a process ended: exit code, or the signal that ended it (then code is -1). */

@@ -18,7 +18,7 @@ struct report_stage {
 
 struct report {
 	char *project, *version, *target, *started; /* RFC 3339 */
-	uint64_t own_cpu_ns;    /* CPU of whet itself and of its wrappers, the load driver left out */
+	uint64_t own_cpu_ns; /* CPU of whet itself and of its wrappers, the load driver left out */
 	uint64_t driver_cpu_ns; /* CPU of the load driver in training and replay */
 	struct report_stage *stages;
 	size_t n_stages, cap_stages;

@@ -24,7 +24,8 @@ int untrained(void)
 
 static int truncate_me;
 
-/* Runs after the profile runtime has written the file, since exit handlers come before destructors. */
+/* Runs after the profile runtime has written the file, since exit handlers come before destructors.
+ */
 static void truncate_own(void)
 {
 	char path[4096];

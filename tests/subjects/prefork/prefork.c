@@ -35,8 +35,12 @@ static int answer(int fd, int status, const char *body)
 {
 	char text[512];
 	int n = snprintf(text, sizeof(text),
-		"HTTP/1.1 %d %s\r\nContent-Length: %zu\r\nContent-Type: text/plain\r\n\r\n%s", status,
-		status == 200 ? "OK" : status == 404 ? "Not Found" : "Error", strlen(body), body);
+		"HTTP/1.1 %d %s\r\nContent-Length: %zu\r\nContent-Type: text/plain\r\n\r\n%s",
+		status,
+		status == 200   ? "OK"
+		: status == 404 ? "Not Found"
+				: "Error",
+		strlen(body), body);
 
 	/* In one piece: two writes would wait for the other side's delayed acknowledgement. */
 	return write(fd, text, (size_t)n) == n;
@@ -102,7 +106,8 @@ static void worker(int listener, const char *user)
 
 static int listen_on(int port)
 {
-	struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((unsigned short)port),
+	struct sockaddr_in a = {.sin_family = AF_INET,
+		.sin_port = htons((unsigned short)port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
 
