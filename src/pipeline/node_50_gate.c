@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "pipeline/outside.h"
 #include "pipeline/run.h"
 
 static const struct build_facts *if_built(const struct build_out *b)
@@ -125,6 +126,34 @@ int node_gate_objects(struct run *r, const struct build_facts *f, struct error *
 			    "allowed",
 		u.n, f->variant);
 	return fail_evidence(r, &u, summary, err);
+}
+
+/* The digests of the sources do not cover what lies outside of them. A change of structure there is
+ * `stale`, asked before; what keeps the structure is seen here alone. */
+int node_gate_outside(struct run *r, struct error *err)
+{
+	const struct build_out *others[] = {&r->plain, &r->instrumented};
+	struct verdicts *vs = &r->report->verdicts;
+	size_t from = vs->n;
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		const char *file = outside_difference(r->optimised.outside, others[i]->outside);
+		auto_free char *evidence = NULL;
+
+		if (!file)
+			continue;
+		evidence = xasprintf(
+			"%s: no source of the project, but the %s and the optimised build read it "
+			"with different content",
+			file, others[i]->facts.variant);
+		verdict_add(vs, "same-source", VERDICT_FAIL,
+			"a file outside the sources changed between the builds, 0 may", evidence,
+			"let it alone while whet builds, and build again");
+		if (keep_verdicts(r, err) < 0)
+			return -1;
+		return stopped(vs, from, err);
+	}
+	return 0;
 }
 
 int node_gate(struct run *r, enum gate_moment moment, struct error *err)

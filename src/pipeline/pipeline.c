@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "pipeline/last.h"
-#include "pipeline/outside.h"
 #include "pipeline/run.h"
 
 static int stage_plain(struct run *r, struct error *err)
@@ -27,29 +26,11 @@ static int stage_train(struct run *r, struct error *err)
 	return r->o->profile ? 0 : node_train(r, err);
 }
 
-/* The digests of the sources do not cover what lies outside of them. */
-static int check_outside(const struct run *r, struct error *err)
-{
-	const struct build_out *others[] = {&r->plain, &r->instrumented};
-
-	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
-		const char *file = outside_difference(r->optimised.outside, others[i]->outside);
-
-		if (file)
-			return error_set(err, ERR_GATE,
-				"same-source: '%s' is no source of the project, but the %s and the "
-				"optimised build read it with different content\nwhat to do: let "
-				"it alone while whet builds, and build again",
-				file, others[i]->facts.variant);
-	}
-	return 0;
-}
-
 static int stage_optimised(struct run *r, struct error *err)
 {
-	if (node_build(r, MODE_OPTIMISED, err) < 0 || check_outside(r, err) < 0)
+	if (node_build(r, MODE_OPTIMISED, err) < 0 || node_gate(r, GATE_AFTER_OPTIMISED, err) < 0)
 		return -1;
-	return node_gate(r, GATE_AFTER_OPTIMISED, err);
+	return node_gate_outside(r, err);
 }
 
 /* The order of the data flow. `name` is what --until takes. */
