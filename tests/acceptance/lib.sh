@@ -40,6 +40,16 @@ needs() {
 	done
 }
 
+# The newest of a family of programs: newest clang, newest llvm-profdata. Prints its path.
+newest() {
+	local v
+	for v in -22 -21 -20 -19 -18 -17 -16 -15 -14 ''; do
+		command -v "$1$v" && return
+	done
+	echo "$name: SKIP: no '$1' is installed" >&2
+	exit 77
+}
+
 # pgo_binary DIST NAME: unpacks the released pgo binary; prints its path
 pgo_binary() {
 	local to
