@@ -23,7 +23,7 @@
 struct asker {
 	struct arm *arm;
 	struct load *load; /* of an http phase */
-	struct requests requests;
+	struct mix mix;
 	char *command; /* of a run phase */
 };
 
@@ -209,9 +209,8 @@ static int open_askers(
 				return error_context(err, "scenario '%s'", sc->phase->name);
 			continue;
 		}
-		if (requests_make(b, sc->phase, v[i].arm, &v[i].requests, err) < 0)
-			return -1;
-		if (load_open(&v[i].requests.plan, &v[i].load, err) < 0)
+		if (mix_make(b->o->plan, sc->phase, &v[i].arm->vars, &v[i].mix, err) < 0 ||
+			load_open(&v[i].mix.plan, &v[i].load, err) < 0)
 			return error_context(err, "scenario '%s'", sc->phase->name);
 	}
 	return 0;
@@ -222,7 +221,7 @@ static void close_askers(const struct bench *b, struct asker *v)
 	for (size_t i = 0; i < b->n_arms; i++) {
 		if (v[i].load)
 			load_close(v[i].load);
-		requests_release(&v[i].requests);
+		mix_release(&v[i].mix);
 		free(v[i].command);
 	}
 }

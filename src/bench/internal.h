@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bench/bench.h"
-#include "load/load.h"
+#include "load/mix.h"
 #include "service/service.h"
 #include "stats/stats.h"
 
@@ -69,20 +69,6 @@ int launch_start(struct bench *b, struct error *err);
 int launch_stop(struct bench *b, struct error *err);
 /* The same after an error: nothing is reported, logs stay. */
 void launch_abandon(struct bench *b);
-
-/* ---- bench_requests.c ---- */
-
-/* The requests of a phase as the driver takes them. */
-struct requests {
-	struct load_plan plan;
-	struct load_request *mix;
-	struct load_header *headers; /* of all requests, wanted and expected */
-	char **bodies;               /* owned texts */
-	size_t n_bodies;
-};
-int requests_make(const struct bench *b, const struct plan_phase *phase, const struct arm *arm,
-	struct requests *ret, struct error *err);
-void requests_release(struct requests *r);
 
 /* ---- bench_slice.c ---- */
 

@@ -1,122 +1,12 @@
-#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/mem.h"
-#include "load/load.h"
+#include "load/mix.h"
 #include "train/internal.h"
 
-#define BODY_FILE_MAX ((size_t)1 << 30)
 #define LOG_LINES 30
 #define NEAR_END_NS (250 * NS_PER_MS)
-
-/* The plan's mix as the driver takes it, with everything that it borrows. */
-struct mix {
-	struct load_request *v;
-	size_t n;
-	struct buf *bodies;           /* two for each request: sent, expected */
-	struct load_header **headers; /* the same */
-};
-
-static void mix_release(struct mix *m)
-{
-	for (size_t i = 0; i < m->n * 2; i++) {
-		buf_release(&m->bodies[i]);
-		free(m->headers[i]);
-	}
-	free(m->v);
-	free(m->bodies);
-	free(m->headers);
-}
-
-static struct load_header *convert_headers(const struct plan_header *v, size_t n)
-{
-	struct load_header *ret = xcalloc(n + 1, sizeof(*ret));
-
-	for (size_t i = 0; i < n; i++)
-		ret[i] = (struct load_header){v[i].name, v[i].value};
-	return ret;
-}
-
-static int read_body(const char *path, const struct strv *vars, struct buf *ret, struct error *err)
-{
-	auto_free char *full = NULL;
-
-	if (plan_expand(path, vars, &full, err) < 0)
-		return -1;
-	return file_read(full, BODY_FILE_MAX, ret, err);
-}
-
-/* The same bytes in every run: printable, without a period that compresses to nothing. */
-static void generate_body(uint64_t n, struct buf *ret)
-{
-	uint32_t x = 2463534242;
-
-	for (uint64_t i = 0; i < n; i++) {
-		x ^= x << 13;
-		x ^= x >> 17;
-		x ^= x << 5;
-		buf_addc(ret, (char)('a' + x % 26));
-	}
-}
-
-static int sent_body(
-	const struct plan_request *r, const struct strv *vars, struct buf *ret, struct error *err)
-{
-	if (r->body_file)
-		return read_body(r->body_file, vars, ret, err);
-	if (r->body_text)
-		buf_adds(ret, r->body_text);
-	else
-		generate_body(r->body_bytes, ret);
-	return 0;
-}
-
-static int fill_request(const struct plan_request *from, const struct strv *vars, struct mix *m,
-	size_t i, struct error *err)
-{
-	const struct plan_expect *e = &from->expect;
-	struct buf *body = &m->bodies[i * 2], *expected = &m->bodies[i * 2 + 1];
-
-	m->headers[i * 2] = convert_headers(from->headers, from->n_headers);
-	m->headers[i * 2 + 1] = convert_headers(e->headers, e->n_headers);
-	if (sent_body(from, vars, body, err) < 0)
-		return -1;
-	if (e->body_file && read_body(e->body_file, vars, expected, err) < 0)
-		return -1;
-	if (e->body)
-		buf_adds(expected, e->body);
-	m->v[i] = (struct load_request){
-		.method = from->method,
-		.path = from->path,
-		.weight = from->weight ? from->weight : 1,
-		.headers = m->headers[i * 2],
-		.n_headers = from->n_headers,
-		.body = body->n ? body->p : NULL,
-		.body_n = body->n,
-		.expect_status = e->status ? e->status : 200,
-		.expect_bytes = e->bytes,
-		.expect_body = e->body || e->body_file ? buf_str(expected) : NULL,
-		.expect_body_n = expected->n,
-		.expect_headers = m->headers[i * 2 + 1],
-		.n_expect_headers = e->n_headers,
-	};
-	return 0;
-}
-
-static int mix_make(
-	const struct plan_http *h, const struct strv *vars, struct mix *m, struct error *err)
-{
-	m->n = h->n_mix;
-	m->v = xcalloc(m->n + 1, sizeof(*m->v));
-	m->bodies = xcalloc(m->n * 2 + 1, sizeof(*m->bodies));
-	m->headers = xcalloc(m->n * 2 + 1, sizeof(struct load_header *));
-	for (size_t i = 0; i < m->n; i++)
-		if (fill_request(&h->mix[i], vars, m, i, err) < 0)
-			return -1;
-	return 0;
-}
 
 struct ticking {
 	struct session *s;
@@ -150,28 +40,6 @@ static struct running *target(struct session *s, const struct plan_http *h)
 		if (!strcmp(s->services[i].plan->name, h->service))
 			return &s->services[i];
 	return h->service ? NULL : session_subject(s);
-}
-
-static int find_port(struct session *s, const struct plan_phase *p, struct running **to,
-	uint16_t *ret, struct error *err)
-{
-	auto_free char *name = NULL;
-	const char *value;
-	unsigned int port = 0;
-
-	*to = target(s, &p->http);
-	if (!*to)
-		return error_set(err, ERR_CONFIG,
-			"no service takes its requests: mark one with 'subject: true' or name it "
-			"by 'service'");
-	name = xasprintf("%s.port%s%s", (*to)->plan->name, p->http.port ? "." : "",
-		p->http.port ? p->http.port : "");
-	value = env_get(&s->vars, name);
-	if (!value || sscanf(value, "%u", &port) != 1)
-		return error_set(err, ERR_CONFIG, "service '%s' has no port '%s'",
-			(*to)->plan->name, p->http.port);
-	*ret = (uint16_t)port;
-	return 0;
 }
 
 static char *time_out_text(const struct ticking *t, const struct load_result *l)
@@ -210,36 +78,22 @@ static void take_result(const struct ticking *t, const struct running *to,
 	} else {
 		r->status = PHASE_OK;
 	}
-	if (r->status != PHASE_OK)
+	if (r->status != PHASE_OK && to)
 		r->log = service_log_tail(to->s, LOG_LINES);
 }
 
-static int run_load(struct session *s, const struct plan_phase *p, const struct mix *m,
+static int run_load(struct session *s, const struct plan_phase *p, struct mix *m,
 	struct phase_result *r, struct error *err)
 {
-	struct ticking t = {.s = s, .phase = p};
+	struct ticking t = {.s = s, .phase = p, .port = m->plan.port};
 	struct load_result result = {0};
 	struct error own = ERROR_INIT;
-	struct running *to;
-	struct load_plan l = {.host = "127.0.0.1",
-		.connections = p->http.connections ? p->http.connections : 32,
-		.requests = p->http.requests,
-		.reuse = p->http.reuse,
-		.mix = m->v,
-		.n_mix = m->n,
-		.seed = s->o->plan->train.seed,
-		.timeout_ns = phase_timeout(p),
-		.tick = tick,
-		.tick_ctx = &t};
 
-	if (find_port(s, p, &to, &l.port, err) < 0)
-		return -1;
-	if (l.requests && l.connections > l.requests)
-		l.connections = (uint32_t)l.requests;
-	t.port = l.port;
-	t.end = clock_mono_ns() + l.timeout_ns;
-	if (load_run(&l, &result, &own) == 0) {
-		take_result(&t, to, &result, r);
+	m->plan.tick = tick;
+	m->plan.tick_ctx = &t;
+	t.end = clock_mono_ns() + phase_timeout(p);
+	if (load_run(&m->plan, &result, &own) == 0) {
+		take_result(&t, target(s, &p->http), &result, r);
 		load_result_release(&result);
 	} else if (!t.dead) {
 		free(t.sockets);
@@ -264,7 +118,7 @@ int phase_http(
 	int result;
 
 	r->planned = p->http.requests;
-	result = mix_make(&p->http, &s->vars, &m, err);
+	result = mix_make(s->o->plan, p, &s->vars, &m, err);
 	if (result == 0 && subject)
 		result = service_cpu_ns(subject->s, &before, err);
 	if (result == 0)

@@ -45,5 +45,5 @@ void script_stop(struct script *s);
 
 void reply_text(struct script_reply *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-extern const struct CMUnitTest fault_tests[], pure_tests[];
-extern const size_t n_fault_tests, n_pure_tests;
+extern const struct CMUnitTest fault_tests[], mix_tests[], pure_tests[];
+extern const size_t n_fault_tests, n_mix_tests, n_pure_tests;

@@ -503,6 +503,8 @@ int main(void)
 		all[n++] = own[i];
 	for (size_t i = 0; i < n_fault_tests; i++)
 		all[n++] = fault_tests[i];
+	for (size_t i = 0; i < n_mix_tests; i++)
+		all[n++] = mix_tests[i];
 	for (size_t i = 0; i < n_pure_tests; i++)
 		all[n++] = pure_tests[i];
 	return _cmocka_run_group_tests("load", all, n, NULL, NULL);
