@@ -1,6 +1,7 @@
 #include "base/clock.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 #include <time.h>
 
 static uint64_t now(clockid_t id)
@@ -19,6 +20,25 @@ uint64_t clock_mono_ns(void)
 uint64_t clock_real_ns(void)
 {
 	return now(CLOCK_REALTIME);
+}
+
+uint64_t clock_thread_cpu_ns(void)
+{
+	return now(CLOCK_THREAD_CPUTIME_ID);
+}
+
+uint64_t clock_rusage_ns(const struct rusage *ru)
+{
+	return ((uint64_t)ru->ru_utime.tv_sec + (uint64_t)ru->ru_stime.tv_sec) * NS_PER_S +
+	       ((uint64_t)ru->ru_utime.tv_usec + (uint64_t)ru->ru_stime.tv_usec) * 1000;
+}
+
+uint64_t clock_usage_ns(int who)
+{
+	struct rusage ru;
+
+	getrusage(who, &ru);
+	return clock_rusage_ns(&ru);
 }
 
 int clock_process_cpu_ns(pid_t pid, uint64_t *ret)

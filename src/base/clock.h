@@ -9,6 +9,10 @@
 
 uint64_t clock_mono_ns(void);
 uint64_t clock_real_ns(void);
+uint64_t clock_thread_cpu_ns(void); /* of the calling thread */
+uint64_t clock_usage_ns(int who);   /* CPU time by getrusage(): RUSAGE_SELF or RUSAGE_CHILDREN */
+struct rusage;
+uint64_t clock_rusage_ns(const struct rusage *ru); /* its user and system time together */
 /* CPU time (user and system) that a live process has used so far, all threads; -1 with errno when
  * the process is gone. Does not include its children. */
 int clock_process_cpu_ns(pid_t pid, uint64_t *ret);

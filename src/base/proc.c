@@ -119,8 +119,7 @@ static void fill_exit(int status, const struct rusage *ru, struct proc_exit *ret
 		ret->code = WEXITSTATUS(status);
 	else if (WIFSIGNALED(status))
 		ret->signal = WTERMSIG(status);
-	ret->cpu_ns = ((uint64_t)ru->ru_utime.tv_sec + (uint64_t)ru->ru_stime.tv_sec) * NS_PER_S +
-		      ((uint64_t)ru->ru_utime.tv_usec + (uint64_t)ru->ru_stime.tv_usec) * 1000;
+	ret->cpu_ns = clock_rusage_ns(ru);
 	ret->max_rss = (uint64_t)ru->ru_maxrss * 1024;
 }
 

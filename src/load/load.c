@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -102,14 +101,6 @@ void load_close(struct load *l)
 	free(l);
 }
 
-static uint64_t thread_cpu_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
-}
-
 static void slice_begin(struct load *l, uint64_t requests, struct error *err)
 {
 	l->slice_requests = requests;
@@ -199,7 +190,7 @@ static void slice_drop(struct load *l)
 int load_slice(struct load *l, uint64_t requests, struct load_result *ret, struct error *err)
 {
 	uint64_t timeout = l->plan.timeout_ns ? l->plan.timeout_ns : TIMEOUT_DEFAULT_NS;
-	uint64_t cpu = thread_cpu_ns(), begun = clock_mono_ns();
+	uint64_t cpu = clock_thread_cpu_ns(), begun = clock_mono_ns();
 	struct load_result r = {0};
 
 	if (requests > REQUESTS_MAX)
@@ -215,7 +206,7 @@ int load_slice(struct load *l, uint64_t requests, struct load_result *ret, struc
 		slice_drop(l);
 		return -1;
 	}
-	r.cpu_ns = thread_cpu_ns() - cpu;
+	r.cpu_ns = clock_thread_cpu_ns() - cpu;
 	r.wall_ns = clock_mono_ns() - begun;
 	if (r.timed_out)
 		r.sockets = sockets_describe(l);

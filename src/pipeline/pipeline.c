@@ -52,18 +52,9 @@ static const struct stage {
 const char *const pipeline_stages[] = {"probe", "plain", "instrument", "train", "merge", "optimise",
 	"check", "bench", "release", NULL};
 
-static uint64_t cpu_of(int who)
-{
-	struct rusage ru;
-
-	getrusage(who, &ru);
-	return ((uint64_t)ru.ru_utime.tv_sec + (uint64_t)ru.ru_stime.tv_sec) * NS_PER_S +
-	       ((uint64_t)ru.ru_utime.tv_usec + (uint64_t)ru.ru_stime.tv_usec) * 1000;
-}
-
 static uint64_t cpu_so_far(void)
 {
-	return cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN);
+	return clock_usage_ns(RUSAGE_SELF) + clock_usage_ns(RUSAGE_CHILDREN);
 }
 
 static void note_stage(struct run *r, const char *name, uint64_t wall, uint64_t cpu)
@@ -96,7 +87,7 @@ static void begin_report(struct run *r)
 static void note_own_cpu(struct run *r)
 {
 	struct report *p = r->report;
-	uint64_t self = cpu_of(RUSAGE_SELF);
+	uint64_t self = clock_usage_ns(RUSAGE_SELF);
 
 	p->driver_cpu_ns = r->driver_cpu_ns;
 	p->own_cpu_ns = (self > r->driver_cpu_ns ? self - r->driver_cpu_ns : 0) + r->wrapper_cpu_ns;
@@ -126,7 +117,7 @@ static void end_report(struct run *r)
 static int run_stage(struct run *r, const struct stage *s, struct error *err)
 {
 	struct event e = {.kind = EVENT_NODE_BEGIN, .name = s->title};
-	uint64_t wall = clock_mono_ns(), cpu = cpu_so_far(), self = cpu_of(RUSAGE_SELF);
+	uint64_t wall = clock_mono_ns(), cpu = cpu_so_far(), self = clock_usage_ns(RUSAGE_SELF);
 	int result;
 
 	events_emit(r->o->events, &e);
@@ -135,7 +126,7 @@ static int run_stage(struct run *r, const struct stage *s, struct error *err)
 		end_report(r);
 	result = s->run(r, err);
 	if (s->run == node_bench)
-		r->driver_cpu_ns += cpu_of(RUSAGE_SELF) - self; /* load, nothing else */
+		r->driver_cpu_ns += clock_usage_ns(RUSAGE_SELF) - self; /* load, nothing else */
 	e.kind = EVENT_NODE_END;
 	e.text = result < 0 ? "stopped" : NULL;
 	e.done = clock_mono_ns() - wall;

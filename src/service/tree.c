@@ -27,12 +27,6 @@ struct hello {
 	size_t n;
 };
 
-static uint64_t rusage_ns(const struct rusage *ru)
-{
-	return ((uint64_t)ru->ru_utime.tv_sec + (uint64_t)ru->ru_stime.tv_sec) * NS_PER_S +
-	       ((uint64_t)ru->ru_utime.tv_usec + (uint64_t)ru->ru_stime.tv_usec) * 1000;
-}
-
 /* It must not keep whet's files, pipes and locks open. */
 static void reaper_detach(int report)
 {
@@ -92,11 +86,11 @@ static void reap(pid_t main, int report, struct tree_shared *shared)
 			continue;
 		if (pid < 0)
 			return;
-		atomic_fetch_add(&shared->reaped_ns, rusage_ns(&ru));
+		atomic_fetch_add(&shared->reaped_ns, clock_rusage_ns(&ru));
 		if (pid != main)
 			continue;
 		shared->status = status;
-		shared->main_cpu_ns = rusage_ns(&ru);
+		shared->main_cpu_ns = clock_rusage_ns(&ru);
 		shared->main_rss = (uint64_t)ru.ru_maxrss * 1024;
 		atomic_store(&shared->main_ended, 1);
 		(void)file_write_all(report, "", 1);

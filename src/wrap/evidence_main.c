@@ -38,15 +38,6 @@ static void note_code(struct compile_record *r)
 		r->text_hash = xstrdup(hex);
 }
 
-static uint64_t own_cpu_ns(void)
-{
-	struct rusage ru;
-
-	getrusage(RUSAGE_SELF, &ru);
-	return ((uint64_t)ru.ru_utime.tv_sec + (uint64_t)ru.ru_stime.tv_sec) * NS_PER_S +
-	       ((uint64_t)ru.ru_utime.tv_usec + (uint64_t)ru.ru_stime.tv_usec) * 1000;
-}
-
 int main(int argc, char **argv)
 {
 	struct error err = ERROR_INIT;
@@ -61,7 +52,7 @@ int main(int argc, char **argv)
 		collect(&r, argv[2]);
 		note_code(&r);
 	}
-	r.own_cpu_ns += own_cpu_ns();
+	r.own_cpu_ns += clock_usage_ns(RUSAGE_SELF);
 	if (err.code || compile_record_write(&r, argv[3], &err) < 0) {
 		fprintf(stderr, "whet: %s\n", err.msg ? err.msg : "failed");
 		ret = error_exit_code(err.code);

@@ -118,11 +118,6 @@ static int spawn(struct shim_call *c, int err_fd, pid_t *pid, struct error *err)
 	return 0;
 }
 
-static uint64_t tv_ns(const struct timeval *tv)
-{
-	return (uint64_t)tv->tv_sec * NS_PER_S + (uint64_t)tv->tv_usec * 1000;
-}
-
 /* clang writes the names of all headers that it reads to a file; the build tool sees nothing of it.
  * Part of the log, so that a later build knows what lies outside of its sources. */
 static void ask_for_headers(struct shim_call *c)
@@ -169,7 +164,7 @@ int shim_run(struct shim_call *c, int *ret, struct error *err)
 		return error_set(
 			err, ERR_IO, "cannot wait for '%s': %s", c->argv.v[0], strerror(errno));
 	c->record.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-	c->record.cpu_ns = tv_ns(&ru.ru_utime) + tv_ns(&ru.ru_stime);
+	c->record.cpu_ns = clock_rusage_ns(&ru);
 	*ret = status;
 	return 0;
 }
@@ -197,21 +192,13 @@ static int run_evidence(
 	return 0;
 }
 
-static uint64_t own_cpu_ns(void)
-{
-	struct rusage ru;
-
-	getrusage(RUSAGE_SELF, &ru);
-	return tv_ns(&ru.ru_utime) + tv_ns(&ru.ru_stime);
-}
-
 int shim_record(struct shim_call *c, struct error *err)
 {
 	auto_free char *final = xasprintf("%s/%s.json", c->node->log, c->record.id);
 	auto_free char *partial = xasprintf("%s/.%s.partial", c->node->log, c->record.id);
 	int r;
 
-	c->record.own_cpu_ns = own_cpu_ns();
+	c->record.own_cpu_ns = clock_usage_ns(RUSAGE_SELF);
 	if (!c->evidence || c->record.status != 0) {
 		if (c->own_map)
 			unlink(c->map);
