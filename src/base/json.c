@@ -75,6 +75,11 @@ void json_opt_strv(const json_t *o, const char *key, struct strv *ret)
 	}
 }
 
+json_t *json_u64(uint64_t v)
+{
+	return json_integer(v > INT64_MAX ? INT64_MAX : (json_int_t)v);
+}
+
 json_t *json_from_strv(const struct strv *s)
 {
 	json_t *a = json_array();

@@ -20,6 +20,7 @@ int64_t json_opt_int(const json_t *o, const char *key, int64_t otherwise);
 bool json_opt_bool(const json_t *o, const char *key, bool otherwise);
 void json_opt_strv(const json_t *o, const char *key, struct strv *ret); /* adds to ret */
 
+json_t *json_u64(uint64_t v); /* INT64_MAX when it is larger: JSON numbers here are signed */
 json_t *json_from_strv(const struct strv *s);
 /* Text that may not be UTF-8 (paths, diagnostics): bad bytes become U+FFFD. NULL gives null. */
 json_t *json_text(const char *s);

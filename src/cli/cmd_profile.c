@@ -175,10 +175,9 @@ static int list_function(
 
 		json_set_text(o, "key", key);
 		json_set_text(o, "hash", hex);
-		json_object_set_new(o, "counters", json_integer((json_int_t)n));
+		json_object_set_new(o, "counters", json_u64(n));
 		/* A saturated counter does not fit into a JSON integer. */
-		json_object_set_new(o, "max_count",
-			json_integer(max > INT64_MAX ? INT64_MAX : (json_int_t)max));
+		json_object_set_new(o, "max_count", json_u64(max));
 		json_array_append_new(l->json, o);
 		return 0;
 	}
@@ -211,22 +210,17 @@ static void show_text(const struct profile *p, const struct profile_summary *s, 
 	}
 }
 
-static json_t *number(uint64_t v)
-{
-	return json_integer(v > INT64_MAX ? INT64_MAX : (json_int_t)v);
-}
-
 static void show_json(const struct profile *p, const struct profile_summary *s, bool functions)
 {
 	auto_json json_t *j = json_object();
 
 	json_object_set_new(j, "ir", json_boolean(s->ir));
 	json_object_set_new(j, "context_sensitive", json_boolean(s->context_sensitive));
-	json_object_set_new(j, "functions", number(s->functions));
-	json_object_set_new(j, "executed", number(s->executed));
-	json_object_set_new(j, "counters", number(s->counters));
-	json_object_set_new(j, "total_count", number(s->total_count));
-	json_object_set_new(j, "max_count", number(s->max_count));
+	json_object_set_new(j, "functions", json_u64(s->functions));
+	json_object_set_new(j, "executed", json_u64(s->executed));
+	json_object_set_new(j, "counters", json_u64(s->counters));
+	json_object_set_new(j, "total_count", json_u64(s->total_count));
+	json_object_set_new(j, "max_count", json_u64(s->max_count));
 	if (functions) {
 		struct listing l = {.json = json_array()};
 

@@ -73,8 +73,7 @@ int fact_enum(const json_t *o, const char *key, const char *const *names, size_t
 void fact_set_u64(json_t *o, const char *key, uint64_t v)
 {
 	if (v)
-		json_object_set_new(
-			o, key, json_integer(v > INT64_MAX ? INT64_MAX : (json_int_t)v));
+		json_object_set_new(o, key, json_u64(v));
 }
 
 uint64_t fact_u64(const json_t *o, const char *key)

@@ -3,11 +3,6 @@
 #include "base/mem.h"
 #include "report/report.h"
 
-static json_t *number(uint64_t v)
-{
-	return json_integer((json_int_t)v);
-}
-
 static json_t *stages_json(const struct report *r)
 {
 	json_t *a = json_array();
@@ -17,8 +12,8 @@ static json_t *stages_json(const struct report *r)
 		json_t *o = json_object();
 
 		json_set_text(o, "name", s->name);
-		json_object_set_new(o, "wall_ns", number(s->wall_ns));
-		json_object_set_new(o, "cpu_ns", number(s->cpu_ns));
+		json_object_set_new(o, "wall_ns", json_u64(s->wall_ns));
+		json_object_set_new(o, "cpu_ns", json_u64(s->cpu_ns));
 		json_object_set_new(o, "reused", json_boolean(s->reused));
 		json_array_append_new(a, o);
 	}
@@ -35,8 +30,8 @@ static json_t *time_json(const struct report *r)
 		wall += r->stages[i].wall_ns;
 		cpu += r->stages[i].cpu_ns;
 	}
-	json_object_set_new(o, "wall_ns", number(wall));
-	json_object_set_new(o, "cpu_ns", number(cpu));
+	json_object_set_new(o, "wall_ns", json_u64(wall));
+	json_object_set_new(o, "cpu_ns", json_u64(cpu));
 	json_object_set_new(o, "times_plain", multiple > 0 ? json_real(multiple) : json_null());
 	return o;
 }
@@ -50,8 +45,8 @@ static json_t *training_json(const struct training_facts *t)
 	json_object_set_new(o, "digest", json_text(t->digest));
 	json_object_set_new(o, "failure", json_text(t->failure));
 	json_object_set_new(o, "phases", phases);
-	json_object_set_new(o, "processes", number(t->n_processes));
-	json_object_set_new(o, "raw_profiles", number(t->n_raws));
+	json_object_set_new(o, "processes", json_u64(t->n_processes));
+	json_object_set_new(o, "raw_profiles", json_u64(t->n_raws));
 	return o;
 }
 
@@ -62,9 +57,9 @@ static json_t *profile_json(const struct report *r)
 	json_t *o = json_object(), *f = json_object();
 
 	json_object_set_new(o, "sha256", json_text(p->sha256));
-	json_object_set_new(o, "functions", number(p->functions));
-	json_object_set_new(o, "executed", number(p->executed));
-	json_object_set_new(o, "total_count", number(p->total_count));
+	json_object_set_new(o, "functions", json_u64(p->functions));
+	json_object_set_new(o, "executed", json_u64(p->executed));
+	json_object_set_new(o, "total_count", json_u64(p->total_count));
 	json_object_set_new(o, "given", json_boolean(p->given));
 	json_object_set_new(f, "source", json_text(from->source));
 	json_object_set_new(f, "training", json_text(from->training));
@@ -86,7 +81,7 @@ static json_t *artefacts_json(const struct report *r)
 		json_set_text(o, "name", r->artefacts[i].name);
 		json_set_text(o, "variant", r->artefacts[i].variant);
 		json_set_text(o, "sha256", r->artefacts[i].sha256);
-		json_object_set_new(o, "bytes", number(r->artefacts[i].bytes));
+		json_object_set_new(o, "bytes", json_u64(r->artefacts[i].bytes));
 		json_array_append_new(a, o);
 	}
 	return a;
@@ -144,8 +139,8 @@ json_t *report_json(const struct report *r)
 	json_object_set_new(o, "started", json_text(r->started));
 	json_object_set_new(o, "label", *label ? json_string(label) : json_null());
 	json_object_set_new(o, "stages", stages_json(r));
-	json_object_set_new(o, "own_cpu_ns", json_integer((json_int_t)r->own_cpu_ns));
-	json_object_set_new(o, "driver_cpu_ns", json_integer((json_int_t)r->driver_cpu_ns));
+	json_object_set_new(o, "own_cpu_ns", json_u64(r->own_cpu_ns));
+	json_object_set_new(o, "driver_cpu_ns", json_u64(r->driver_cpu_ns));
 	json_object_set_new(o, "time", time_json(r));
 	json_object_set_new(o, "gates", verdicts_json(&r->verdicts));
 	json_object_set_new(o, "training", training_json(&r->training));
