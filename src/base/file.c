@@ -53,6 +53,32 @@ int file_read(const char *path, size_t max, struct buf *out, struct error *err)
 	return 0;
 }
 
+char *file_tail(const char *path, size_t lines)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	char text[16385], *p;
+	ssize_t n;
+	size_t seen = 0;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return xstrdup("");
+	n = pread(fd, text, sizeof(text) - 1,
+		st.st_size > (off_t)sizeof(text) - 1 ? st.st_size - (off_t)sizeof(text) + 1 : 0);
+	if (n <= 0)
+		return xstrdup("");
+	while (n && text[n - 1] == '\n')
+		n--;
+	text[n] = '\0';
+	for (ssize_t i = 0; i < n; i++)
+		if (!text[i])
+			text[i] = '?';
+	for (p = text + n; p > text; p--)
+		if (p[-1] == '\n' && ++seen == lines)
+			break;
+	return xstrdup(p);
+}
+
 int file_map(const char *path, struct file_map *ret, struct error *err)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);

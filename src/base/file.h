@@ -14,6 +14,10 @@
  * Larger: ERR_UNSUPPORTED naming the file. */
 int file_read(const char *path, size_t max, struct buf *out, struct error *err);
 
+/* The last lines of a text file (of its last 16 KiB) without the last line end; "" when there is
+ * none. NUL bytes become '?'. Caller frees. */
+char *file_tail(const char *path, size_t lines);
+
 /* A read-only mapping. p is NULL for an empty file. Release with file_unmap(). */
 struct file_map {
 	const uint8_t *p;

@@ -88,7 +88,7 @@ static int run(const struct bench *b, const struct scenario *sc, const struct as
 		return -1;
 	if (end.code != 0) {
 		auto_free char *how = proc_exit_text(&end);
-		auto_free char *tail = service_file_tail(path, LOG_LINES);
+		auto_free char *tail = file_tail(path, LOG_LINES);
 
 		return error_set(err, ERR_CHILD, "'%s' ended with %s; its last output:\n%s",
 			a->command, how, tail);

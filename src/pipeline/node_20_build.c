@@ -16,6 +16,8 @@
 #include "pipeline/run.h"
 #include "wrap/wrap.h"
 
+#define LOG_LINES 30 /* of a failed step, in its message */
+
 static const char *const variants[] = {"plain", "instrumented", "optimised"};
 
 /* Everything one build needs, gathered. */
@@ -235,20 +237,6 @@ static uint64_t count_records(const char *folder)
 	return n;
 }
 
-/* The last lines of a build step's output, for the message. */
-static char *tail_of(const char *path)
-{
-	auto_buf struct buf b = BUF_INIT;
-	const char *p;
-	int lines = 0;
-
-	if (file_read(path, 0, &b, NULL) < 0 || !b.n)
-		return xstrdup("");
-	for (p = b.p + b.n - 1; p > b.p && lines < 30; p--)
-		lines += p[-1] == '\n';
-	return xstrdup(lines == 30 ? p + 1 : p);
-}
-
 static int wait_for_step(
 	struct building *b, pid_t pid, uint64_t total, struct proc_exit *end, struct error *err)
 {
@@ -289,7 +277,7 @@ static int run_step(
 		return -1;
 	if (end.code != 0) {
 		auto_free char *how = proc_exit_text(&end);
-		auto_free char *tail = tail_of(log);
+		auto_free char *tail = file_tail(log, LOG_LINES);
 		auto_free char *command = strv_shell_quote(&s->argv);
 
 		return error_set(err, ERR_CHILD,

@@ -51,35 +51,9 @@ char *service_end_text(const struct service *s)
 	return proc_exit_text(&end);
 }
 
-char *service_file_tail(const char *path, size_t lines)
-{
-	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat st;
-	char text[16385], *p;
-	ssize_t n;
-	size_t seen = 0;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return xstrdup("");
-	n = pread(fd, text, sizeof(text) - 1,
-		st.st_size > (off_t)sizeof(text) - 1 ? st.st_size - (off_t)sizeof(text) + 1 : 0);
-	if (n <= 0)
-		return xstrdup("");
-	while (n && text[n - 1] == '\n')
-		n--;
-	text[n] = '\0';
-	for (ssize_t i = 0; i < n; i++)
-		if (!text[i])
-			text[i] = '?';
-	for (p = text + n; p > text; p--)
-		if (p[-1] == '\n' && ++seen == lines)
-			break;
-	return xstrdup(p);
-}
-
 char *service_log_tail(const struct service *s, size_t lines)
 {
-	return service_file_tail(s->log, lines);
+	return file_tail(s->log, lines);
 }
 
 /* ---- Start ---------------------------------------------------------------------------------- */
@@ -138,7 +112,7 @@ static int run_setup(const struct service_options *o, const struct strv *env, st
 		return error_context(err, "service '%s', setup", o->plan->name);
 	if (r == 0)
 		return 0;
-	tail = service_file_tail(o->log, 20);
+	tail = file_tail(o->log, 20);
 	return error_set(err, ERR_CHILD, "service '%s': setup ended with %s%s%s", o->plan->name,
 		how, *tail ? "; its last output:\n" : "; it printed nothing", tail);
 }

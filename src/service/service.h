@@ -45,8 +45,6 @@ int service_cpu_ns(struct service *s, uint64_t *ret, struct error *err);
 /* Pids of its tree, main process first. malloc'ed; returns count. */
 size_t service_tree(const struct service *s, pid_t **ret);
 char *service_log_tail(const struct service *s, size_t lines); /* caller frees */
-/* The last lines of a text file (of its last 16 KiB); "" when there is none. Caller frees. */
-char *service_file_tail(const char *path, size_t lines);
 void service_free(struct service *s); /* stops it hard when it still runs */
 
 /* A free loopback port (bound and released; the caller starts the service at once). */

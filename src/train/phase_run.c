@@ -166,7 +166,7 @@ static void judge(
 		return;
 	}
 	r->status = how == OUTCOME_TIME_UP ? PHASE_TIMEOUT : PHASE_FAILED;
-	r->log = service_file_tail(c->log, LOG_LINES);
+	r->log = file_tail(c->log, LOG_LINES);
 	if (how == OUTCOME_TIME_UP)
 		r->problem = xasprintf("'%s' did not end within %.3g s (run %llu of %llu)", p->run,
 			(double)phase_timeout(p) / NS_PER_S, (unsigned long long)r->done + 1,

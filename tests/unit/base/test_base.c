@@ -1,0 +1,92 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/mem.h"
+
+static void expect_tail(
+	const char *path, const char *text, size_t n, size_t lines, const char *want)
+{
+	auto_free char *got = NULL;
+
+	assert_int_equal(file_write_atomic(path, text, n, 0600, NULL), 0);
+	got = file_tail(path, lines);
+	assert_string_equal(got, want);
+}
+
+static void test_tail(void **state)
+{
+	char folder[] = "/tmp/whet-base-XXXXXX";
+	auto_free char *path = NULL, *none = NULL;
+
+	assert_non_null(mkdtemp(folder));
+	path = path_join(folder, "log");
+	none = file_tail(path, 2);
+	assert_string_equal(none, "");
+	expect_tail(path, "", 0, 2, "");
+	expect_tail(path, "one", 3, 2, "one");
+	expect_tail(path, "one\ntwo\n", 8, 2, "one\ntwo");
+	expect_tail(path, "one\ntwo\nthree\n", 14, 2, "two\nthree");
+	expect_tail(path, "one\ntwo\nthree", 13, 1, "three");
+	expect_tail(path, "a\0b\n\n\n", 6, 2, "a?b");
+	assert_int_equal(tree_remove(folder, NULL), 0);
+}
+
+/* A log of any size costs its last 16 KiB. */
+static void test_tail_of_much(void **state)
+{
+	char folder[] = "/tmp/whet-base-XXXXXX";
+	auto_free char *path = NULL, *one = NULL, *all = NULL;
+	int fd;
+
+	assert_non_null(mkdtemp(folder));
+	path = path_join(folder, "log");
+	assert_int_equal(file_write_atomic(path, "", 0, 0600, NULL), 0);
+	assert_int_equal(truncate(path, (off_t)1 << 40), 0);
+	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	assert_int_equal(write(fd, "\nthe end\n", 9), 9);
+	close(fd);
+	one = file_tail(path, 1);
+	assert_string_equal(one, "the end");
+	all = file_tail(path, 1000);
+	assert_int_equal(strlen(all), 16384 - 1);
+	assert_int_equal(tree_remove(folder, NULL), 0);
+}
+
+static void test_rusage(void **state)
+{
+	struct rusage ru = {.ru_utime = {2, 999999}, .ru_stime = {3, 2}};
+
+	assert_true(clock_rusage_ns(&ru) == 6000001000);
+}
+
+static void test_json_u64(void **state)
+{
+	auto_json json_t *small = json_u64(7), *large = json_u64(UINT64_MAX);
+
+	assert_true(json_integer_value(small) == 7);
+	assert_true(json_integer_value(large) == INT64_MAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tail),
+		cmocka_unit_test(test_tail_of_much),
+		cmocka_unit_test(test_rusage),
+		cmocka_unit_test(test_json_u64),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
