@@ -56,6 +56,9 @@ void proc_kill_descendants(pid_t except);
 /* The pids of all live descendants of pid (not pid itself). *ret is malloc'ed; returns count. */
 size_t proc_descendants(pid_t pid, pid_t **ret);
 
+/* Reads /proc/PID/stat into text and returns its third field (the state), with the others behind
+ * it; NULL when the process is gone. 1024 bytes are enough. */
+const char *proc_stat(pid_t pid, char *text, size_t size);
 /* Start time of a process in clock ticks since boot (field 22 of its stat), 0 when it is gone: a
  * pid with its start time names a process for good. */
 uint64_t proc_start_time(pid_t pid);

@@ -11,44 +11,44 @@
 #include "base/mem.h"
 #include "base/proc.h"
 
-/* Field n (from 4 on) of /proc/PID/stat; the name in field 2 may hold anything. */
-static bool stat_field(pid_t pid, int field, uint64_t *ret)
+const char *proc_stat(pid_t pid, char *text, size_t size)
 {
-	char path[64], text[1024], *p;
 	auto_close int fd = -1;
+	char path[64], *p;
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	n = read(fd, text, sizeof(text) - 1);
+	n = fd < 0 ? -1 : read(fd, text, size - 1);
 	if (n <= 0)
-		return false;
+		return NULL;
 	text[n] = '\0';
-	p = strrchr(text, ')');
-	for (int at = 2; p && at < field; at++)
-		p = strchr(p + 1, ' ');
+	p = strrchr(text, ')'); /* the name may hold anything */
+	return p && p[1] == ' ' ? p + 2 : NULL;
+}
+
+/* Field n (from 4 on) of /proc/PID/stat. */
+static bool stat_field(pid_t pid, int field, uint64_t *ret)
+{
+	char text[1024];
+	const char *p = proc_stat(pid, text, sizeof(text));
+
+	for (int at = 3; p && at < field; at++) {
+		p = strchr(p, ' ');
+		p = p ? p + 1 : NULL;
+	}
 	if (!p)
 		return false;
-	*ret = strtoull(p + 1, NULL, 10);
+	*ret = strtoull(p, NULL, 10);
 	return true;
 }
 
 static bool is_zombie(pid_t pid)
 {
-	char path[64], text[1024], *p;
-	auto_close int fd = -1;
-	ssize_t n;
+	char text[1024];
+	const char *p = proc_stat(pid, text, sizeof(text));
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (n <= 0)
-		return true;
-	text[n] = '\0';
-	p = strrchr(text, ')');
-	return !p || p[1] != ' ' || p[2] == 'Z' || p[2] == 'X';
+	return !p || *p == 'Z' || *p == 'X';
 }
 
 uint64_t proc_start_time(pid_t pid)

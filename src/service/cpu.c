@@ -100,21 +100,12 @@ static void add_children(pid_t parent, struct link **v, size_t *n, size_t *cap)
 /* From /proc/PID/stat: parent (4), cutime (16), cstime (17), start (22). */
 static bool read_stat(pid_t pid, struct member *m)
 {
-	char path[64], text[1024], *p;
-	auto_close int fd = -1;
+	char text[1024];
+	const char *p = proc_stat(pid, text, sizeof(text));
 	uint64_t field[23] = {0};
-	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (n <= 0)
+	if (!p)
 		return false;
-	text[n] = '\0';
-	p = strrchr(text, ')'); /* the name may hold anything */
-	if (!p || p[1] != ' ')
-		return false;
-	p += 2;
 	for (int i = 3; i < 23 && p; i++) {
 		field[i] = strtoull(p, NULL, 10);
 		p = strchr(p, ' ');
