@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -53,8 +52,9 @@ static void print(const struct comparing *c, const struct report *r)
 	fputs(buf_str(&text), stdout);
 }
 
-static int bench_in(struct comparing *c, const char *folder, struct error *err)
+static int bench_in(void *ctx, const char *folder, struct error *err)
 {
+	struct comparing *c = ctx;
 	struct terminal *term = terminal_new(c->cli);
 	struct report r = {0};
 	struct bench_options o = {
@@ -78,17 +78,7 @@ static int bench_in(struct comparing *c, const char *folder, struct error *err)
 
 static int bench_work(void *ctx)
 {
-	struct error err = ERROR_INIT;
-	char folder[] = "/tmp/whet-bench-XXXXXX";
-	int r;
-
-	if (!mkdtemp(folder) || chmod(folder, 0711) < 0)
-		r = error_set(&err, ERR_IO, "cannot make a folder in /tmp");
-	else
-		r = bench_in(ctx, folder, &err);
-	tree_remove(folder, NULL);
-	fflush(stdout);
-	return r < 0 ? cli_fail(&err) : 0;
+	return cli_in_folder("bench", bench_in, ctx);
 }
 
 /* A variant is a file, or a folder that holds the plan's binaries under their names. */

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -68,8 +67,9 @@ static int judge(const struct training_facts *f, struct error *err)
 	return 0;
 }
 
-static int train_in(struct training *t, const char *folder, struct error *err)
+static int train_in(void *ctx, const char *folder, struct error *err)
 {
+	struct training *t = ctx;
 	struct terminal *term = terminal_new(t->cli);
 	struct training_facts facts = {0};
 	struct train_options o = {
@@ -97,17 +97,7 @@ static int train_in(struct training *t, const char *folder, struct error *err)
 
 static int train_work(void *ctx)
 {
-	struct error err = ERROR_INIT;
-	char folder[] = "/tmp/whet-train-XXXXXX";
-	int r;
-
-	if (!mkdtemp(folder) || chmod(folder, 0711) < 0)
-		r = error_set(&err, ERR_IO, "cannot make a folder in /tmp");
-	else
-		r = train_in(ctx, folder, &err);
-	tree_remove(folder, NULL);
-	fflush(stdout);
-	return r < 0 ? cli_fail(&err) : 0;
+	return cli_in_folder("train", train_in, ctx);
 }
 
 static int prepare(struct training *t, const struct strv *args, struct error *err)

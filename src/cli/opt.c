@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 
 struct parsing {
@@ -228,6 +230,26 @@ int cli_fail(struct error *err)
 	fputc('\n', stderr);
 	error_release(err);
 	return code;
+}
+
+int cli_in_folder(
+	const char *verb, int (*work)(void *ctx, const char *folder, struct error *err), void *ctx)
+{
+	auto_free char *folder = xasprintf("/tmp/whet-%s-XXXXXX", verb);
+	struct error err = ERROR_INIT;
+	int r;
+
+	if (!mkdtemp(folder)) {
+		error_set(&err, ERR_IO, "cannot make a folder in /tmp: %s", strerror(errno));
+		return cli_fail(&err);
+	}
+	if (chmod(folder, 0711) < 0)
+		r = error_set(&err, ERR_IO, "cannot open up '%s': %s", folder, strerror(errno));
+	else
+		r = work(ctx, folder, &err);
+	tree_remove(folder, NULL);
+	fflush(stdout);
+	return r < 0 ? cli_fail(&err) : 0;
 }
 
 int cli_finish(int code)

@@ -55,6 +55,10 @@ void opt_help(const struct verb *v, const struct opt *opts, FILE *to);
 /* Prints "whet: <message>" (each further line indented) to standard error and returns the exit
  * code that belongs to the error. Releases err. */
 int cli_fail(struct error *err);
+/* Runs a verb's work in a new folder below /tmp, removed afterwards. Others may pass through it but
+ * not look. Returns the exit code; an error is printed. */
+int cli_in_folder(
+	const char *verb, int (*work)(void *ctx, const char *folder, struct error *err), void *ctx);
 /* At the end of a verb: code, or 3 when standard output could not be written (said on standard
  * error). */
 int cli_finish(int code);
