@@ -61,7 +61,15 @@ static void explain_gate(const struct cli *cli, const struct gate *g)
 		g->default_bound, g->remedy);
 }
 
-static int read_last(const char *file, struct verdicts *ret, struct error *err)
+/* How the last build ended, when it did not end well; NULL otherwise. */
+static json_t *read_stop(const struct store *store)
+{
+	auto_free char *path = store_path(store, "last/stop.json");
+
+	return path_exists(path) ? json_read_file(path, NULL) : NULL;
+}
+
+static int read_last(const char *file, struct verdicts *ret, json_t **ret_stop, struct error *err)
 {
 	struct plan plan = {0};
 	struct store store = STORE_INIT;
@@ -74,14 +82,17 @@ static int read_last(const char *file, struct verdicts *ret, struct error *err)
 		auto_free char *path = store_path(&store, "last/verdicts.json");
 		auto_json json_t *j = NULL;
 
-		if (!path_exists(path))
+		*ret_stop = read_stop(&store);
+		if (!path_exists(path) && *ret_stop)
+			r = 0;
+		else if (!path_exists(path))
 			r = error_set(err, ERR_ENVIRONMENT,
 				"no gate of project '%s' has been asked yet; run `whet build` "
 				"first",
 				plan.project);
 		else
 			j = json_read_file(path, err);
-		if (r == 0)
+		if (r == 0 && path_exists(path))
 			r = j ? verdicts_from_json(j, ret, err) : -1;
 	}
 	store_close(&store);
@@ -99,17 +110,18 @@ static bool is_superseded(const struct verdicts *vs, size_t i)
 	return false;
 }
 
-static void print_verdict(const struct verdict *v)
+static void print_stop(const json_t *stop)
 {
-	printf("gate %s: %s\n", v->gate, v->summary);
-	print_indented(v->evidence, "  ");
-	if (*v->remedy) {
-		printf("  what to do:\n");
-		print_indented(v->remedy, "    ");
-	}
+	auto_free char *started = json_opt_str(stop, "started");
+	auto_free char *stage = json_opt_str(stop, "stage");
+	auto_free char *message = json_opt_str(stop, "message");
+
+	printf("the last build (started %s) stopped at: %s\n", started ? started : "?",
+		stage ? stage : "?");
+	print_indented(message ? message : "", "  ");
 }
 
-static void print_failed(const struct cli *cli, const struct verdicts *vs)
+static void print_failed(const struct cli *cli, const struct verdicts *vs, json_t *stop)
 {
 	struct verdicts failed = {0};
 	size_t asked = 0;
@@ -126,6 +138,7 @@ static void print_failed(const struct cli *cli, const struct verdicts *vs)
 	if (cli->json) {
 		auto_json json_t *j = json_object();
 
+		json_object_set(j, "stop", stop ? stop : json_null());
 		json_object_set_new(j, "asked", json_integer((json_int_t)asked));
 		json_object_set_new(j, "failed", verdicts_json(&failed));
 		json_dumpf(j, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
@@ -133,14 +146,13 @@ static void print_failed(const struct cli *cli, const struct verdicts *vs)
 	} else if (!failed.n) {
 		printf("no gate stopped the last build (%zu were asked)\n", asked);
 	}
-	for (size_t i = 0; !cli->json && i < failed.n; i++)
-		print_verdict(&failed.v[i]);
 	verdicts_release(&failed);
 }
 
 static int explain(
 	const struct cli *cli, const char *file, const struct strv *args, struct error *err)
 {
+	auto_json json_t *stop = NULL;
 	struct verdicts vs = {0};
 	const struct gate *g;
 
@@ -153,9 +165,12 @@ static int explain(
 		explain_gate(cli, g);
 		return 0;
 	}
-	if (read_last(file ? file : "whet.yaml", &vs, err) < 0)
+	if (read_last(file ? file : "whet.yaml", &vs, &stop, err) < 0)
 		return -1;
-	print_failed(cli, &vs);
+	if (stop && !cli->json)
+		print_stop(stop);
+	else
+		print_failed(cli, &vs, stop);
 	verdicts_release(&vs);
 	return 0;
 }

@@ -201,6 +201,23 @@ static void check_phases(struct problems *ps, const struct node *phases, const s
 	}
 }
 
+/* Without one nothing would run the instrumented binary, which two builds later is too late to say.
+ */
+static void check_subject(struct problems *ps, const struct node *train, const struct plan *p)
+{
+	if (!train || ps->n || plan_subject(p))
+		return;
+	for (size_t i = 0; i < p->train.n_services; i++)
+		if (p->train.services[i].run && strstr(p->train.services[i].run, "{binary"))
+			return;
+	for (size_t i = 0; i < p->train.n_phases; i++)
+		if (p->train.phases[i].run && strstr(p->train.phases[i].run, "{binary"))
+			return;
+	problem_add(ps, train,
+		"nothing in 'train' runs the binary: mark a service with 'subject: true', or use "
+		"{binary} in a phase's 'run'");
+}
+
 static void check_scenario(
 	struct problems *ps, const struct node *at, const struct plan *p, size_t i)
 {
@@ -235,4 +252,5 @@ void check_plan(struct problems *ps, const struct node *root, const struct plan 
 				? scenarios->items[i]
 				: scenarios,
 			p, i);
+	check_subject(ps, train, p);
 }

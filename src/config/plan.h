@@ -140,10 +140,9 @@ struct plan_release {
 };
 
 struct plan {
-	char *file; /* whet.yaml as given */
-	char *root; /* its folder, absolute, symlinks resolved */
-	char *project,
-		*version; /* version: from the file, else git describe is the pipeline's work */
+	char *file;              /* whet.yaml as given */
+	char *root;              /* its folder, absolute, symlinks resolved */
+	char *project, *version; /* version: NULL when the file gives none */
 	char *instrument_linker; /* pgo.instrument-linker; NULL */
 	struct plan_build build;
 	struct plan_train train;

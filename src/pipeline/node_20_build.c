@@ -224,6 +224,16 @@ static int prepare_slot(struct building *b, struct error *err)
 	return 0;
 }
 
+/* What is taken at the end must come of this build's own link: in a kept folder lies the binary of
+ * an earlier one, which nothing makes any more when its target was renamed. */
+static int remove_binaries(const struct building *b, struct error *err)
+{
+	for (size_t i = 0; i < b->steps.binaries.n; i++)
+		if (tree_remove(b->steps.binaries.v[i], err) < 0)
+			return -1;
+	return 0;
+}
+
 static uint64_t count_records(const char *folder)
 {
 	DIR *d = opendir(folder);
@@ -296,6 +306,9 @@ static int digest_now(struct run *r, char **ret, struct error *err)
 	if (run_scan(r, &t, err) < 0)
 		return -1;
 	*ret = xstrdup(t.digest);
+	if (strcmp(t.digest, r->sources.digest) != 0)
+		events_warning(r->o->events, "'%s' changed since the build began, or is new",
+			source_first_difference(&r->sources, &t));
 	source_tree_release(&t);
 	return 0;
 }
@@ -464,7 +477,8 @@ static int do_build(struct building *b, struct error *err)
 
 	out->facts.variant = xstrdup(variants[b->mode]);
 	if (digest_now(r, &out->facts.source_before, err) < 0 || prepare_slot(b, err) < 0 ||
-		wrap_prepare(&b->wrap, err) < 0 || plan_steps(b, r->o->jobs, &b->steps, err) < 0)
+		wrap_prepare(&b->wrap, err) < 0 || plan_steps(b, r->o->jobs, &b->steps, err) < 0 ||
+		remove_binaries(b, err) < 0)
 		return -1;
 	note_profile(b, false);
 	for (size_t i = 0; i < b->steps.n; i++)

@@ -25,7 +25,7 @@ static void train_key(const struct run *r, char hex[65])
 }
 
 /* The names sections of the instrumented images: what a raw profile of theirs must carry. */
-static int instrumented_names(const struct run *r, struct strv *ret, struct error *err)
+static int instrumented_names(struct run *r, struct strv *ret, struct error *err)
 {
 	for (size_t i = 0; i < r->instrumented.binaries.n; i++) {
 		const char *path = r->instrumented.binaries.v[i];
@@ -37,13 +37,7 @@ static int instrumented_names(const struct run *r, struct strv *ret, struct erro
 			strv_add(ret, f.names_sha256);
 		elf_facts_release(&f);
 	}
-	if (!ret->n)
-		return error_set(err, ERR_GATE,
-			"profile-was-used: no instrumented binary holds profile names (section "
-			"__llvm_prf_names): nothing in it was instrumented\nthe compile log is in "
-			"'%s'",
-			r->instrumented.folder);
-	return 0;
+	return ret->n ? 0 : node_gate_nothing_instrumented(r, err);
 }
 
 /* Copies of the binaries in the scratch folder, where every user can reach them. */

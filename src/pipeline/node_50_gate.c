@@ -77,8 +77,9 @@ static int look_at_object(
 	return 0;
 }
 
-static int fail_evidence(
-	struct run *r, struct unrecorded *u, const char *summary, struct error *err)
+/* remedy NULL: the gate's own. */
+static int fail_evidence(struct run *r, struct unrecorded *u, const char *summary,
+	const char *remedy, struct error *err)
 {
 	struct verdicts *vs = &r->report->verdicts;
 	const struct gate *g = gate_find("profile-was-used");
@@ -86,7 +87,8 @@ static int fail_evidence(
 
 	if (u->n > 20)
 		buf_addf(&u->lines, "\n... and %zu more", u->n - 20);
-	verdict_add(vs, g->name, VERDICT_FAIL, summary, buf_str(&u->lines), g->remedy);
+	verdict_add(vs, g->name, VERDICT_FAIL, summary, buf_str(&u->lines),
+		remedy ? remedy : g->remedy);
 	buf_release(&u->lines);
 	if (keep_verdicts(r, err) < 0)
 		return -1;
@@ -102,7 +104,29 @@ int node_gate_no_link(struct run *r, const struct build_facts *f, const char *sl
 		buf_release(&u.lines);
 		return -1;
 	}
-	return fail_evidence(r, &u, why, err);
+	return fail_evidence(r, &u, why, NULL, err);
+}
+
+int node_gate_nothing_instrumented(struct run *r, struct error *err)
+{
+	static const char remedy[] =
+		"let the build use the compiler that whet hands it in CC; for a makefile that "
+		"assigns CC itself: build: args: [\"CC={cc}\"]";
+	const struct compile_log *log = &r->instrumented.facts.log;
+	struct unrecorded u = {.log = log};
+
+	for (size_t i = 0; i < log->n; i++) {
+		const struct compile_record *c = &log->v[i];
+
+		if (c->class != CLASS_FOREIGN || !c->inputs.n || u.n++ >= 20)
+			continue;
+		buf_addf(&u.lines, "%s%s: compiled by %s, which takes no such profile",
+			u.n > 1 ? "\n" : "", c->inputs.v[0], c->tool);
+	}
+	return fail_evidence(r, &u,
+		"nothing was instrumented: 0 of the released binaries hold profile names (section "
+		"__llvm_prf_names), at least 1 must",
+		remedy, err);
 }
 
 int node_gate_objects(struct run *r, const struct build_facts *f, struct error *err)
@@ -125,7 +149,7 @@ int node_gate_objects(struct run *r, const struct build_facts *f, struct error *
 	summary = xasprintf("%zu objects of the %s build have no record of their compilation, 0 "
 			    "allowed",
 		u.n, f->variant);
-	return fail_evidence(r, &u, summary, err);
+	return fail_evidence(r, &u, summary, NULL, err);
 }
 
 /* The digests of the sources do not cover what lies outside of them. A change of structure there is

@@ -146,6 +146,26 @@ static int run_stages(struct run *r, struct error *err)
 	return last_write(r, err);
 }
 
+/* For `whet explain`: how the last build ended. */
+static void keep_stop(const struct run *r, const struct error *err)
+{
+	const struct report *p = r->report;
+	auto_free char *folder = store_path(&r->store, "last");
+	auto_free char *path = path_join(folder, "stop.json");
+	auto_json json_t *j = json_object();
+
+	if (!err) {
+		tree_remove(path, NULL);
+		return;
+	}
+	json_set_text(j, "started", p->started);
+	json_set_text(j, "stage", p->n_stages ? p->stages[p->n_stages - 1].name : "");
+	json_set_text(j, "message", err->msg);
+	/* The build has failed already; what failed is said in any case. */
+	if (dir_create(folder, 0755, NULL) == 0)
+		(void)json_write_file(j, path, NULL);
+}
+
 int pipeline_run(const struct pipeline_options *o, struct report *report, struct error *err)
 {
 	struct run r;
@@ -160,6 +180,7 @@ int pipeline_run(const struct pipeline_options *o, struct report *report, struct
 	if (result == 0) {
 		begin_report(&r);
 		result = run_stages(&r, err);
+		keep_stop(&r, result < 0 ? err : NULL);
 		end_report(&r); /* stopped, or ended before the release */
 	}
 	run_close(&r);

@@ -90,7 +90,7 @@ static int set_version(struct run *r)
 
 int run_open(struct run *r, const struct pipeline_options *o, struct error *err)
 {
-	auto_free char *dist = NULL, *parent = NULL, *joined = NULL;
+	auto_free char *dist = NULL, *parent = NULL, *joined = NULL, *plan_path = NULL;
 
 	memset(r, 0, sizeof(*r));
 	r->store.lock_fd = -1;
@@ -101,6 +101,9 @@ int run_open(struct run *r, const struct pipeline_options *o, struct error *err)
 	r->source_root = path_clean(joined);
 	dist = run_dist(r);
 	strv_add(&r->skip, dist);
+	/* The plan is no source: what matters of it is in the keys of the nodes by its parts. */
+	plan_path = path_join(r->plan.root, path_basename(r->plan.file));
+	strv_add(&r->skip, plan_path);
 	parent = path_dirname(dist);
 	strv_addf(&r->skip, "%s/.%s.whet-new", parent, path_basename(dist));
 	strv_addf(&r->skip, "%s/.%s.whet-new.old", parent, path_basename(dist));

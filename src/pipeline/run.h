@@ -68,6 +68,8 @@ int node_gate(struct run *r, enum gate_moment moment, struct error *err);
  * objects without a recorded compilation. */
 int node_gate_no_link(struct run *r, const struct build_facts *f, const char *slot, const char *why,
 	struct error *err);
+/* The same for an instrumented build in which no binary was instrumented. */
+int node_gate_nothing_instrumented(struct run *r, struct error *err);
 int node_gate_objects(struct run *r, const struct build_facts *f, struct error *err);
 /* same-source, for files outside the sources that the builds read. */
 int node_gate_outside(struct run *r, struct error *err);
