@@ -291,6 +291,24 @@ static void judge_whole(struct use *u)
 			u->opaque);
 }
 
+/* Whether any compilation that reached the binary was asked to optimise at all. */
+static bool optimises(const struct gate_facts *f)
+{
+	const struct compile_log *log = &f->optimised->log;
+
+	for (size_t i = 0; i < log->n; i++) {
+		for (size_t k = 0; k < log->v[i].argv.n; k++) {
+			const char *word = log->v[i].argv.v[k];
+
+			if (strncmp(word, "-O", 2) == 0 && strcmp(word, "-O0") != 0)
+				return true;
+			if (strncmp(word, "opt-level", 9) == 0 && strcmp(word, "opt-level=0") != 0)
+				return true;
+		}
+	}
+	return false;
+}
+
 static void give_verdict(struct use *u, struct verdicts *vs)
 {
 	static const char remedy[] =
@@ -311,7 +329,11 @@ static void give_verdict(struct use *u, struct verdicts *vs)
 		verdict_skip(vs, "profile-was-used",
 			"not judged: no executed function has data (max-missing)");
 	else if (u->soft.lines)
-		verdict_fail(vs, "profile-was-used", &u->soft, remedy,
+		verdict_fail(vs, "profile-was-used", &u->soft,
+			optimises(u->f)
+				? remedy
+				: "the project compiles without optimisation (no -O in its "
+				  "flags), where a profile changes nothing: add -O2 to them",
 			"%zu of %zu executed objects differ from the plain build's, %zu must",
 			u->differ, u->judged, u->differ ? u->differ + u->equal : 1);
 	else

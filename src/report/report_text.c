@@ -104,10 +104,17 @@ void report_comparison_text(const struct comparisons *c, const char *label, stru
 		c->v[0].launches, *label ? " (" : "", label, *label ? ")" : "");
 	print_table(t, out);
 	buf_addf(out,
-		"  95 %% intervals, holding together over the scenarios; the null arm is %s "
-		"against "
-		"its own copy\n",
-		c->v[0].base);
+		"  percent of %s's CPU time, negative costs less; 95 %% intervals, holding "
+		"together\n"
+		"  over the scenarios; the null arm is %s against its own copy\n",
+		c->v[0].base, c->v[0].base);
+	for (size_t i = 0; i < c->n; i++)
+		if (c->v[i].shown == SHOWN_MORE && !is_null(c, i, scenarios))
+			buf_addf(out,
+				"  warning: '%s' costs more with %s: see docs/measuring.md before "
+				"you "
+				"publish it\n",
+				c->v[i].scenario, c->v[i].variant);
 	if (c->warnings && *c->warnings)
 		add_indented(out, c->warnings);
 	buf_addc(out, '\n');
