@@ -130,7 +130,8 @@ static const struct key top[] = {
 		.doc = "Name of the project, used in the names of artefacts."},
 	{"version", KEY_NAME, PLAN(version),
 		.doc = "Version used in the names of artefacts; default: `0.` and twelve digits of "
-		       "the commit (without git: of the sources)."},
+		       "the commit, `-dirty` behind it when tracked files differ (without git: of "
+		       "the sources)."},
 	{"build", KEY_PART, .read = read_build, .required = true,
 		.doc = "How the program is built."},
 	{"pgo", KEY_PART, .read = read_pgo, .doc = "Details of the instrumented build."},

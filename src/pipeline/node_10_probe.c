@@ -233,6 +233,31 @@ static int set_epoch(struct run *r, struct error *err)
 	return 0;
 }
 
+/* Two different sources must not share the name of an artefact: tracked files that differ from the
+ * commit show in the version. A version that the plan gives is the user's word. */
+static int mark_dirty(struct run *r, struct error *err)
+{
+	auto_strv struct strv argv = STRV_INIT, lines = STRV_INIT;
+	struct proc_options o = PROC_OPTIONS_INIT;
+	char *version;
+
+	if (r->plan.version || !r->commit)
+		return 0;
+	strv_split_words(&argv, "git status --porcelain --untracked-files=no");
+	o.argv = &argv;
+	o.cwd = r->plan.root;
+	if (proc_capture(&o, 30000000000ULL, &lines, err) < 0)
+		return error_context(err, "cannot ask git for changed files");
+	if (!lines.n)
+		return 0;
+	version = xasprintf("%s-dirty", r->version);
+	free(r->version);
+	r->version = version;
+	free(r->report->version);
+	r->report->version = xstrdup(version);
+	return 0;
+}
+
 int node_probe(struct run *r, struct error *err)
 {
 	const struct plan_build *b = &r->plan.build;
@@ -241,5 +266,7 @@ int node_probe(struct run *r, struct error *err)
 		buildtool_check(b, r->source_root, err) < 0 || probe_compilers(r, err) < 0 ||
 		make_hook(r, err) < 0)
 		return -1;
-	return set_epoch(r, err);
+	if (set_epoch(r, err) < 0)
+		return -1;
+	return mark_dirty(r, err);
 }
