@@ -70,6 +70,23 @@ static bool is_null(const struct comparisons *c, size_t i, size_t scenarios)
 	return i >= c->n - scenarios && strcmp(c->v[i].variant, "null") == 0;
 }
 
+/* How to read the table, and what in it should not be overlooked. */
+static void add_notes(const struct comparisons *c, size_t scenarios, struct buf *out)
+{
+	buf_addf(out,
+		"  percent of %s's CPU time, negative costs less; 95 %% intervals, holding "
+		"together\n"
+		"  over the scenarios; the null arm is %s against its own copy\n",
+		c->v[0].base, c->v[0].base);
+	for (size_t i = 0; i < c->n; i++)
+		if (c->v[i].shown == SHOWN_MORE && !is_null(c, i, scenarios))
+			buf_addf(out,
+				"  warning: '%s' costs more with %s: see docs/measuring.md before "
+				"you "
+				"publish it\n",
+				c->v[i].scenario, c->v[i].variant);
+}
+
 void report_comparison_text(const struct comparisons *c, const char *label, struct buf *out)
 {
 	size_t scenarios = scenarios_of(c), columns = 0;
@@ -103,18 +120,7 @@ void report_comparison_text(const struct comparisons *c, const char *label, stru
 	buf_addf(out, "CPU time per request against %s, %u launches%s%s%s\n", c->v[0].base,
 		c->v[0].launches, *label ? " (" : "", label, *label ? ")" : "");
 	print_table(t, out);
-	buf_addf(out,
-		"  percent of %s's CPU time, negative costs less; 95 %% intervals, holding "
-		"together\n"
-		"  over the scenarios; the null arm is %s against its own copy\n",
-		c->v[0].base, c->v[0].base);
-	for (size_t i = 0; i < c->n; i++)
-		if (c->v[i].shown == SHOWN_MORE && !is_null(c, i, scenarios))
-			buf_addf(out,
-				"  warning: '%s' costs more with %s: see docs/measuring.md before "
-				"you "
-				"publish it\n",
-				c->v[i].scenario, c->v[i].variant);
+	add_notes(c, scenarios, out);
 	if (c->warnings && *c->warnings)
 		add_indented(out, c->warnings);
 	buf_addc(out, '\n');

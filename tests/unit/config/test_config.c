@@ -251,17 +251,20 @@ static void same_digests(const char *a, const char *b, bool all, bool training, 
 static void test_digests(void **state)
 {
 	same_digests(HEAD TRAIN,
-		"# a comment\ntrain:\n  phases:\n  - run: 'x {binary}'\n    name: a\nbuild:\n  binary: app\n"
+		"# a comment\ntrain:\n  phases:\n  - run: 'x {binary}'\n    name: a\nbuild:\n  "
+		"binary: app\n"
 		"  tool: make\nproject: \"app\"\n",
 		true, true, true);
-	same_digests(HEAD TRAIN, HEAD "train: {phases: [{name: a, run: 'y {binary}'}]}\n", false, false, true);
+	same_digests(HEAD TRAIN, HEAD "train: {phases: [{name: a, run: 'y {binary}'}]}\n", false,
+		false, true);
 	same_digests(HEAD TRAIN, HEAD TRAIN "bench: false\n", false, true, true);
 	same_digests(HEAD TRAIN, "project: app\nbuild: {tool: make, binary: b}\n" TRAIN, false,
 		true, false);
 	/* The order of services is the order of their starts. */
-	same_digests(HEAD
-		"train: {services: {a: {run: a}, b: {run: b}}, phases: [{name: a, run: 'x {binary}'}]}\n",
-		HEAD "train: {services: {b: {run: b}, a: {run: a}}, phases: [{name: a, run: 'x {binary}'}]}\n",
+	same_digests(HEAD "train: {services: {a: {run: a}, b: {run: b}}, phases: [{name: a, run: "
+			  "'x {binary}'}]}\n",
+		HEAD "train: {services: {b: {run: b}, a: {run: a}}, phases: [{name: a, run: 'x "
+		     "{binary}'}]}\n",
 		false, false, true);
 	/* A part does not flow into its neighbour. */
 	same_digests(HEAD "train: {phases: [{name: ab, run: 'c {binary}'}]}\n",
