@@ -178,6 +178,7 @@ int pipeline_run(const struct pipeline_options *o, struct report *report, struct
 	if (result == 0)
 		result = store_lock(&r.store, err);
 	if (result == 0) {
+		store_sweep(&r.store);
 		begin_report(&r);
 		result = run_stages(&r, err);
 		keep_stop(&r, result < 0 ? err : NULL);

@@ -83,6 +83,37 @@ int store_lock(struct store *s, struct error *err)
 	return 0;
 }
 
+/* ".NAME.XXXXXX", as atomic writes name their temporary files. */
+static bool is_temporary(const char *name)
+{
+	size_t n = strlen(name);
+
+	return name[0] == '.' && n > 8 && name[n - 7] == '.';
+}
+
+static int sweep_entry(
+	void *ctx, const char *root, const char *path, const struct stat *st, struct error *err)
+{
+	auto_free char *full = path_join(root, path);
+
+	if (S_ISREG(st->st_mode) && is_temporary(path_basename(path)))
+		unlink(full);
+	return 1; /* not into folders */
+}
+
+void store_sweep(const struct store *s)
+{
+	/* Only folders that are written under the lock. */
+	static const char *const folders[] = {"last", "hook", "profiles", "builds"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		auto_free char *folder = store_path(s, folders[i]);
+
+		if (path_is_dir(folder))
+			tree_walk(folder, sweep_entry, NULL, NULL);
+	}
+}
+
 void store_close(struct store *s)
 {
 	if (s->lock_fd >= 0)

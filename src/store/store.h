@@ -24,6 +24,8 @@ int store_open(struct store *s, const char *project, const char *project_root, s
 /* Takes the lock; ERR_ENVIRONMENT with the holder's pid when another whet has it. The lock is gone
  * when this process and every fork of it that kept the descriptor are gone: it cannot go stale. */
 int store_lock(struct store *s, struct error *err);
+/* Removes temporary files that a killed whet left half written. Needs the lock. */
+void store_sweep(const struct store *s);
 void store_close(struct store *s);
 
 char *store_path(const struct store *s, const char *name); /* root/name; caller frees */
