@@ -206,6 +206,8 @@ static int prepare(struct bench *b, struct error *err)
 static int compare(struct bench *b, struct comparisons *ret, struct error *err)
 {
 	auto_free const char **names = xcalloc(b->n_scenarios, sizeof(*names));
+	auto_free double *weights = xcalloc(b->n_scenarios, sizeof(*weights));
+	auto_free bool *per_run = xcalloc(b->n_scenarios, sizeof(*per_run));
 	auto_strv struct strv lines = STRV_INIT;
 	struct stats_frame f = {
 		.scenarios = names,
@@ -214,11 +216,18 @@ static int compare(struct bench *b, struct comparisons *ret, struct error *err)
 		.n_variants = b->n_arms,
 		.null_variant = (uint32_t)b->n_arms - 1,
 		.seed = b->o->plan->bench.seed,
+		.weights = weights,
+		.per_run = per_run,
 	};
 	struct comparisons c = {0};
 
-	for (size_t i = 0; i < b->n_scenarios; i++)
-		names[i] = b->scenarios[i].phase->name;
+	for (size_t i = 0; i < b->n_scenarios; i++) {
+		const struct plan_phase *phase = b->scenarios[i].phase;
+
+		names[i] = phase->name;
+		weights[i] = phase->weight;
+		per_run[i] = phase->kind == PHASE_RUN;
+	}
 	if (stats_compare(&b->samples, &f, &c, err) < 0)
 		return -1;
 	strv_add_all(&lines, &b->warnings);

@@ -30,7 +30,11 @@ void comparisons_release(struct comparisons *c)
 {
 	for (size_t i = 0; i < c->n; i++)
 		comparison_release(&c->v[i]);
+	for (size_t i = 0; i < c->n_weighted; i++)
+		comparison_release(&c->weighted[i]);
 	free(c->v);
+	free(c->weighted);
+	free(c->shares);
 	free(c->warnings);
 	memset(c, 0, sizeof(*c));
 }
@@ -71,6 +75,7 @@ static json_t *comparison_json(const struct comparison *c)
 	json_set_text(o, "variant", c->variant);
 	json_set_text(o, "base", c->base);
 	set_real(o, "base_ns", c->base_ns);
+	json_object_set_new(o, "unit", json_string(c->per_run ? "run" : "request"));
 	set_real(o, "ratio", c->ratio);
 	set_real(o, "low", c->low);
 	set_real(o, "high", c->high);
@@ -81,13 +86,29 @@ static json_t *comparison_json(const struct comparison *c)
 	return o;
 }
 
+static json_t *weighted_json(const struct comparison *c)
+{
+	static const char *const unknown[] = {"scenario", "base_ns", "unit", "slices"};
+	json_t *o = comparison_json(c);
+
+	for (size_t i = 0; i < ARRAY_SIZE(unknown); i++)
+		json_object_del(o, unknown[i]);
+	return o;
+}
+
 json_t *comparisons_json(const struct comparisons *c)
 {
-	json_t *o = json_object(), *a = json_array();
+	json_t *o = json_object(), *a = json_array(), *w = json_array(), *shares = json_array();
 
 	for (size_t i = 0; i < c->n; i++)
 		json_array_append_new(a, comparison_json(&c->v[i]));
+	for (size_t i = 0; i < c->n_weighted; i++)
+		json_array_append_new(w, weighted_json(&c->weighted[i]));
+	for (size_t i = 0; i < c->n_shares; i++)
+		json_array_append_new(shares, json_real(c->shares[i]));
 	json_object_set_new(o, "comparisons", a);
+	json_object_set_new(o, "weighted", w);
+	json_object_set_new(o, "shares", shares);
 	set_real(o, "driver_busy", c->driver_busy);
 	json_set_text(o, "warnings", c->warnings ? c->warnings : "");
 	return o;

@@ -1,6 +1,7 @@
 /* Raw samples of a comparison, and what statistics make of them. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,7 +23,8 @@ struct samples {
 /* variant against the base variant in one scenario. */
 struct comparison {
 	char *scenario, *variant, *base;
-	double base_ns;          /* median CPU per request of the base, ns */
+	double base_ns;          /* median CPU per request (or run) of the base, ns */
+	bool per_run;            /* a request is a whole run of a command */
 	double ratio, low, high; /* estimate and 95 % interval, corrected over scenarios */
 	double p;                /* two-sided, sign-flip over launches, max-T over scenarios */
 	uint32_t launches, slices;
@@ -32,6 +34,12 @@ struct comparison {
 struct comparisons {
 	struct comparison *v;
 	size_t n, cap;
+	/* All scenarios together, the ratios by their shares of the traffic: one for each variant,
+	 * in the order of v; none for a single scenario. scenario and base_ns are not set. */
+	struct comparison *weighted;
+	size_t n_weighted, cap_weighted;
+	double *shares; /* of the scenarios, in the order of v; their sum is 1; NULL: none known */
+	size_t n_shares;
 	double driver_busy; /* largest share of wall time that the driver used in a slice set */
 	char *warnings;     /* lines; "" when none */
 };

@@ -218,6 +218,8 @@ int node_release(struct run *r, struct error *err)
 		result = publish(&x, dist, err);
 	if (result < 0)
 		tree_remove(x.folder, NULL);
+	else
+		r->report->dist = xstrdup(named);
 	strv_release(&x.names);
 	free(x.folder);
 	return result;

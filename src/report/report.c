@@ -11,6 +11,7 @@ void report_release(struct report *r)
 	free(r->version);
 	free(r->target);
 	free(r->started);
+	free(r->dist);
 	for (size_t i = 0; i < r->n_stages; i++)
 		free(r->stages[i].name);
 	free(r->stages);

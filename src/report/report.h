@@ -18,6 +18,7 @@ struct report_stage {
 
 struct report {
 	char *project, *version, *target, *started; /* RFC 3339 */
+	char *dist; /* folder of the artefacts; in the text alone: report.json lies in it */
 	uint64_t own_cpu_ns; /* CPU of whet itself and of its wrappers, the load driver left out */
 	uint64_t driver_cpu_ns; /* CPU of the load driver in training and replay */
 	struct report_stage *stages;
@@ -37,8 +38,10 @@ struct report {
 	bool labelled; /* gates failed or the profile was given: every figure says so */
 };
 void report_release(struct report *r);
-json_t *report_json(const struct report *r);               /* schema: docs/report-json.md */
-void report_text(const struct report *r, struct buf *out); /* the table at the end of a build */
+json_t *report_json(const struct report *r); /* schema: docs/report-json.md */
+/* The tables at the end of a build. Why a gate stopped it is said by the error, and not again here.
+ */
+void report_text(const struct report *r, struct buf *out);
 
 /* "" for a build whose figures stand for themselves, else why they do not: "gates failed",
  * "profile given", both, or "not a trained release" (labelled by the caller). */

@@ -115,6 +115,8 @@ static void add_labels(const struct report *r, json_t *bench)
 
 	json_array_foreach(json_object_get(bench, "comparisons"), i, one)
 		json_object_set_new(one, "label", *label ? json_string(label) : json_null());
+	json_array_foreach(json_object_get(bench, "weighted"), i, one)
+		json_object_set_new(one, "label", *label ? json_string(label) : json_null());
 }
 
 json_t *report_bench_json(const struct report *r)

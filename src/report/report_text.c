@@ -70,6 +70,51 @@ static bool is_null(const struct comparisons *c, size_t i, size_t scenarios)
 	return i >= c->n - scenarios && strcmp(c->v[i].variant, "null") == 0;
 }
 
+/* What a figure of the base counts: " per request", " per run", or "" when the rows differ. */
+static const char *unit_of(const struct comparisons *c, size_t scenarios)
+{
+	size_t runs = 0;
+
+	for (size_t s = 0; s < scenarios; s++)
+		runs += c->v[s].per_run;
+	return !runs ? "request" : runs == scenarios ? "run" : "";
+}
+
+/* The scenarios together, one cell for each variant. */
+static void weighted_row(struct table *t, const struct comparisons *c, const char *label)
+{
+	table_cell(t, "all, by weight");
+	table_cell(t, "%s", "");
+	for (size_t i = 0; i < c->n_weighted && i < 29; i++) {
+		auto_buf struct buf change = BUF_INIT;
+
+		report_change_text(&c->weighted[i], &change);
+		table_cell(t, "%s", buf_str(&change));
+	}
+	if (*label)
+		table_cell(t, "(%s)", label);
+}
+
+static void scenario_row(
+	struct table *t, const struct comparisons *c, size_t s, size_t scenarios, const char *label)
+{
+	bool mixed = !*unit_of(c, scenarios);
+
+	table_cell(t, "%s", c->v[s].scenario);
+	table_cell(t, "%.0f%s", c->v[s].base_ns,
+		!mixed            ? ""
+		: c->v[s].per_run ? " ns/run"
+				  : " ns/request");
+	for (size_t i = s; i < c->n && i / scenarios < 29; i += scenarios) {
+		auto_buf struct buf change = BUF_INIT;
+
+		report_change_text(&c->v[i], &change);
+		table_cell(t, "%s", buf_str(&change));
+	}
+	if (*label)
+		table_cell(t, "(%s)", label);
+}
+
 /* How to read the table, and what in it should not be overlooked. */
 static void add_notes(const struct comparisons *c, size_t scenarios, struct buf *out)
 {
@@ -78,6 +123,10 @@ static void add_notes(const struct comparisons *c, size_t scenarios, struct buf 
 		"together\n"
 		"  over the scenarios; the null arm is %s against its own copy\n",
 		c->v[0].base, c->v[0].base);
+	if (c->n_weighted)
+		buf_adds(out, "  all, by weight: geometric mean of the ratios by the phases' "
+			      "`weight`; its interval\n  holds for this figure alone. The profile "
+			      "itself is not weighted.\n");
 	for (size_t i = 0; i < c->n; i++)
 		if (c->v[i].shown == SHOWN_MORE && !is_null(c, i, scenarios))
 			buf_addf(out,
@@ -90,13 +139,15 @@ static void add_notes(const struct comparisons *c, size_t scenarios, struct buf 
 void report_comparison_text(const struct comparisons *c, const char *label, struct buf *out)
 {
 	size_t scenarios = scenarios_of(c), columns = 0;
-	const char *heads[32] = {"scenario"};
+	const char *heads[32] = {"scenario"}, *unit;
 	auto_free char *base = NULL;
 	struct table *t;
 
 	if (!c->n)
 		return;
-	heads[1] = base = xasprintf(">%s, ns/request", c->v[0].base);
+	unit = unit_of(c, scenarios);
+	heads[1] = base = *unit ? xasprintf(">%s, ns/%s", c->v[0].base, unit)
+				: xasprintf(">%s", c->v[0].base);
 	for (columns = 2; columns < 31 && (columns - 2) * scenarios < c->n; columns++) {
 		size_t i = (columns - 2) * scenarios;
 
@@ -105,20 +156,12 @@ void report_comparison_text(const struct comparisons *c, const char *label, stru
 	if (*label)
 		heads[columns++] = "";
 	t = table_new(heads, columns);
-	for (size_t s = 0; s < scenarios; s++) {
-		table_cell(t, "%s", c->v[s].scenario);
-		table_cell(t, "%.0f", c->v[s].base_ns);
-		for (size_t i = s; i < c->n && i / scenarios < 29; i += scenarios) {
-			auto_buf struct buf change = BUF_INIT;
-
-			report_change_text(&c->v[i], &change);
-			table_cell(t, "%s", buf_str(&change));
-		}
-		if (*label)
-			table_cell(t, "(%s)", label);
-	}
-	buf_addf(out, "CPU time per request against %s, %u launches%s%s%s\n", c->v[0].base,
-		c->v[0].launches, *label ? " (" : "", label, *label ? ")" : "");
+	for (size_t s = 0; s < scenarios; s++)
+		scenario_row(t, c, s, scenarios, label);
+	if (c->n_weighted)
+		weighted_row(t, c, label);
+	buf_addf(out, "CPU time%s%s against %s, %u launches%s%s%s\n", *unit ? " per " : "", unit,
+		c->v[0].base, c->v[0].launches, *label ? " (" : "", label, *label ? ")" : "");
 	print_table(t, out);
 	add_notes(c, scenarios, out);
 	if (c->warnings && *c->warnings)
@@ -191,16 +234,6 @@ static void add_gates(const struct report *r, struct buf *out)
 	buf_adds(out, "Gates\n");
 	print_table(t, out);
 	buf_addc(out, '\n');
-	for (size_t i = 0; i < r->verdicts.n; i++) {
-		const struct verdict *v = &r->verdicts.v[i];
-
-		if (v->state != VERDICT_FAIL)
-			continue;
-		buf_addf(out, "%s: %s\n", v->gate, v->summary);
-		add_indented(out, v->evidence);
-		add_indented(out, v->remedy);
-		buf_addc(out, '\n');
-	}
 }
 
 static void add_artefacts(const struct report *r, struct buf *out)
@@ -216,7 +249,7 @@ static void add_artefacts(const struct report *r, struct buf *out)
 		table_cell(t, "%llu", (unsigned long long)r->artefacts[i].bytes);
 		table_cell(t, "%s", r->artefacts[i].sha256);
 	}
-	buf_adds(out, "Artefacts\n");
+	buf_addf(out, "Artefacts%s%s\n", r->dist ? " in " : "", r->dist ? r->dist : "");
 	print_table(t, out);
 	buf_addc(out, '\n');
 }

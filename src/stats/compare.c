@@ -151,6 +151,51 @@ static void judge(struct comparison *c)
 		c->shown = SHOWN_MORE;
 }
 
+/* All scenarios by their shares. Launch by launch, since the launch is the statistical unit: what
+ * two scenarios of one launch have in common must not look like independent evidence. */
+static void add_weighted(const struct stats_frame *f, uint32_t variant, const double *d, size_t n,
+	struct comparisons *ret)
+{
+	auto_free double *mean = xcalloc(n, sizeof(*mean));
+	struct comparison c = {
+		.variant = xstrdup(f->variants[variant]),
+		.base = xstrdup(f->variants[0]),
+		.base_ns = NAN,
+		.low = NAN,
+		.high = NAN,
+		.p = NAN,
+		.launches = (uint32_t)n,
+	};
+
+	for (size_t l = 0; l < n; l++)
+		for (size_t s = 0; s < f->n_scenarios; s++)
+			mean[l] += ret->shares[s] * d[s * n + l];
+	if (n >= STATS_MIN_LAUNCHES) {
+		stats_sign_flip(mean, 1, n, f->seed, &c.p);
+		stats_bootstrap(mean, 1, n, f->seed, &c.low, &c.high);
+		c.low = exp(c.low);
+		c.high = exp(c.high);
+	}
+	c.ratio = exp(stats_median(mean, n));
+	judge(&c);
+	array_reserve(ret->weighted, ret->n_weighted, ret->cap_weighted);
+	ret->weighted[ret->n_weighted++] = c;
+}
+
+static void set_shares(const struct stats_frame *f, struct comparisons *ret)
+{
+	double sum = 0;
+
+	if (!f->weights || f->n_scenarios < 2)
+		return;
+	for (size_t s = 0; s < f->n_scenarios; s++)
+		sum += f->weights[s];
+	ret->shares = xcalloc(f->n_scenarios, sizeof(*ret->shares));
+	ret->n_shares = f->n_scenarios;
+	for (size_t s = 0; s < f->n_scenarios; s++)
+		ret->shares[s] = f->weights[s] / sum;
+}
+
 static void add_variant(const struct sorted *t, const struct stats_frame *f, uint32_t variant,
 	double *d, struct comparisons *ret)
 {
@@ -158,6 +203,8 @@ static void add_variant(const struct sorted *t, const struct stats_frame *f, uin
 	auto_free double *low = xcalloc(m, sizeof(*low)), *high = xcalloc(m, sizeof(*high));
 	auto_free double *p = xcalloc(m, sizeof(*p));
 
+	if (ret->shares)
+		add_weighted(f, variant, d, n, ret);
 	stats_sign_flip(d, m, n, f->seed, p);
 	stats_bootstrap(d, m, n, f->seed, low, high);
 	for (size_t s = 0; s < m; s++) {
@@ -170,6 +217,7 @@ static void add_variant(const struct sorted *t, const struct stats_frame *f, uin
 			.high = enough ? exp(high[s]) : NAN,
 			.p = enough ? p[s] : NAN,
 			.launches = (uint32_t)n,
+			.per_run = f->per_run && f->per_run[s],
 		};
 
 		c.base_ns = base_cost(t, s, &c.slices);
@@ -275,6 +323,7 @@ int stats_compare(const struct samples *s, const struct stats_frame *f, struct c
 			f->n_variants, f->n_scenarios);
 	if (sort_samples(s, f, place, &t, err) < 0)
 		return -1;
+	set_shares(f, &got);
 	d = xcalloc(f->n_scenarios * t.launches, sizeof(*d));
 	for (uint32_t v = 1; v < f->n_variants; v++) {
 		if (all_ratios(&t, f, v, d, err) < 0) {

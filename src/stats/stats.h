@@ -28,12 +28,18 @@ struct stats_frame {
 	size_t n_variants;
 	uint32_t null_variant;
 	uint64_t seed;
+	const double *weights; /* of the scenarios, each > 0, their sum finite; NULL: no summary */
+	const bool *per_run;   /* of the scenarios; NULL: none */
 };
 /* Per scenario and variant: per launch the median over slices of the log ratio to the base slice of
  * the same position; estimate = median over launches. Interval: percentile bootstrap over launches,
  * widened for small numbers of launches and for the number of scenarios (all hold together at 95
  * %); p by sign-flip permutation of the signed ranks over launches (exact for up to 20, sampled
  * beyond), max-T over the scenarios. docs/measuring.md.
+ *
+ * With weights and more than one scenario there is one more figure per variant: per launch the
+ * weighted mean of its log ratios (a weighted geometric mean of ratios), and of these the same
+ * estimate, interval and p, which hold for this one figure.
  *
  * Below STATS_MIN_LAUNCHES launches nothing can be shown: low, high and p are NAN, shown is
  * SHOWN_NONE and a warning says so. Fills driver_busy too. ERR_MISMATCH when an index is outside

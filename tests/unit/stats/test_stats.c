@@ -188,7 +188,7 @@ static const char *const variants[] = {"plain", "pgo", "null"};
 
 static struct stats_frame frame(void)
 {
-	return (struct stats_frame){scenarios, 2, variants, 3, 2, 1};
+	return (struct stats_frame){scenarios, 2, variants, 3, 2, 1, NULL, NULL};
 }
 
 /* Exact ratios: pgo is 0.9 in the first scenario and alternates around 1 in the second. The cost
@@ -235,6 +235,67 @@ static void test_compare(void **state)
 	assert_near(c.v[2].p, 1, 0);
 	assert_near(c.driver_busy, 0.97, 1e-12);
 	assert_non_null(strstr(c.warnings, "client-bound: in scenario 'mix' the driver used 97 %"));
+	comparisons_release(&c);
+	samples_release(&s);
+}
+
+/* Shares 3/4 and 1/4: 0.9^(3/4) x (0.99 x 1.01)^(1/8), since the launches alternate. */
+static void test_weighted(void **state)
+{
+	const double weights[] = {3, 1};
+	const bool per_run[] = {false, true};
+	struct samples s = {0};
+	struct stats_frame f = frame();
+	struct comparisons c = {0};
+	struct error err = ERROR_INIT;
+
+	f.weights = weights;
+	f.per_run = per_run;
+	fill(&s, 10);
+	assert_int_equal(stats_compare(&s, &f, &c, &err), 0);
+	assert_int_equal(c.n_weighted, 2);
+	assert_string_equal(c.weighted[0].variant, "pgo");
+	assert_string_equal(c.weighted[0].base, "plain");
+	assert_near(c.weighted[0].ratio, 0.9240095357033704, 1e-12);
+	assert_near(c.weighted[0].low, 0.9217023201760006, 1e-9);
+	assert_near(c.weighted[0].high, 0.92632252667838, 1e-9);
+	assert_near(c.weighted[0].p, 2.0 / 1024, 1e-15);
+	assert_int_equal(c.weighted[0].shown, SHOWN_LESS);
+	assert_string_equal(c.weighted[1].variant, "null");
+	assert_near(c.weighted[1].ratio, 1, 1e-12);
+	assert_int_equal(c.weighted[1].shown, SHOWN_NONE);
+	assert_near(c.shares[0], 0.75, 1e-15);
+	assert_near(c.shares[1], 0.25, 1e-15);
+	assert_false(c.v[0].per_run);
+	assert_true(c.v[1].per_run && c.v[3].per_run);
+	/* The single scenarios are what they are without weights. */
+	assert_near(c.v[0].ratio, 0.9, 1e-9);
+	comparisons_release(&c);
+
+	f.n_scenarios = 1; /* nothing to put together */
+	for (size_t i = 0; i < s.n; i++)
+		s.v[i].slice = s.v[i].slice * 2 + s.v[i].scenario, s.v[i].scenario = 0;
+	assert_int_equal(stats_compare(&s, &f, &c, &err), 0);
+	assert_int_equal(c.n_weighted, 0);
+	assert_null(c.shares);
+	comparisons_release(&c);
+	samples_release(&s);
+}
+
+static void test_weighted_few_launches(void **state)
+{
+	const double weights[] = {3, 1};
+	struct samples s = {0};
+	struct stats_frame f = frame();
+	struct comparisons c = {0};
+	struct error err = ERROR_INIT;
+
+	f.weights = weights;
+	fill(&s, 5);
+	assert_int_equal(stats_compare(&s, &f, &c, &err), 0);
+	assert_true(
+		isnan(c.weighted[0].low) && isnan(c.weighted[0].high) && isnan(c.weighted[0].p));
+	assert_int_equal(c.weighted[0].shown, SHOWN_NONE);
 	comparisons_release(&c);
 	samples_release(&s);
 }
@@ -336,6 +397,8 @@ int main(void)
 		cmocka_unit_test(test_bootstrap_range),
 		cmocka_unit_test(test_bootstrap_wider_for_more_scenarios),
 		cmocka_unit_test(test_compare),
+		cmocka_unit_test(test_weighted),
+		cmocka_unit_test(test_weighted_few_launches),
 		cmocka_unit_test(test_too_few_launches),
 		cmocka_unit_test(test_null_arm_warning),
 		cmocka_unit_test(test_refusals),
