@@ -98,6 +98,7 @@ static int start_one(struct bench *b, const struct plan_service *plan, const cha
 		return -1;
 	if (service_start(&so, &ret->service, err) < 0)
 		return -1;
+	service_placed(ret->service, vars);
 	ret->plan = plan;
 	return 0;
 }

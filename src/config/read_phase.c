@@ -201,7 +201,8 @@ static const struct key phase[] = {
 	{"run", KEY_TEXT, PHASE(run),
 		.doc = "Shell command, in place of `http`; its exit code must be 0."},
 	{"repeat", KEY_U32, PHASE(repeat), 1, 1000000,
-		.doc = "How many times `run` is done; default 1."},
+		.doc = "How many times `run` is done in training and replay; default 1. The "
+		       "comparison repeats runs by its own `slices` and `launches`."},
 	{"seconds", KEY_REFUSED, .text = COUNTED, .doc = "Training is counted, not timed."},
 	{"duration", KEY_REFUSED, .text = COUNTED, .doc = "Training is counted, not timed."},
 };

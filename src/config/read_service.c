@@ -218,7 +218,9 @@ const struct key_table table_service = {"train.services.NAME", service, ARRAY_SI
 
 static const struct key ready[] = {
 	{"http", KEY_PART, .read = read_ready_http,
-		.doc = "Path on `{port}` that must answer with a status below 500."},
+		.doc = "Path on `{port}` that must answer with a status from 200 to 499: a "
+		       "redirect "
+		       "or a 404 is an answer of a server that is up."},
 	{"tcp", KEY_PART, .read = read_ready_tcp, .doc = "`true`: `{port}` accepts a connection."},
 	{"log", KEY_PART, .read = read_ready_text, .doc = "Text that must appear in its output."},
 	{"command", KEY_PART, .read = read_ready_text,

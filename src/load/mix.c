@@ -113,6 +113,18 @@ static int fill_requests(
 	return 0;
 }
 
+/* Where the service answered when it became ready. The result is borrowed from vars. */
+static const char *find_host(
+	const struct plan *plan, const struct plan_http *h, const struct strv *vars)
+{
+	const struct plan_service *subject = plan_subject(plan);
+	const char *service = h->service ? h->service : subject ? subject->name : "";
+	auto_free char *name = xasprintf("%s.host", service);
+	const char *host = env_get(vars, name);
+
+	return host ? host : "127.0.0.1";
+}
+
 static int find_port(const struct plan *plan, const struct plan_http *h, const struct strv *vars,
 	uint16_t *ret, struct error *err)
 {
@@ -142,7 +154,7 @@ int mix_make(const struct plan *plan, const struct plan_phase *phase, const stru
 	struct mix m = {0};
 
 	m.plan = (struct load_plan){
-		.host = "127.0.0.1",
+		.host = find_host(plan, h, vars),
 		.connections = h->connections ? h->connections : CONNECTIONS_DEFAULT,
 		.requests = h->requests,
 		.reuse = h->reuse,

@@ -40,6 +40,7 @@ struct service {
 	uint64_t stop_timeout_ns, ready_timeout_ns;
 	uint64_t started; /* CLOCK_MONOTONIC */
 	off_t log_from;   /* its own output begins here; before it stands the setup's */
+	bool v6;          /* it answers on ::1 and not on 127.0.0.1 */
 };
 
 /* One line about how the program ended. Caller frees. */

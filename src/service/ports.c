@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "service/service.h"
+#include "service/internal.h"
 
 #define PORT_FIRST 10240
 
@@ -110,4 +110,19 @@ int service_place(const struct plan_service *plan, const char *work, struct strv
 	env_set(vars, work_name, work);
 	*port = own;
 	return 0;
+}
+
+void service_placed(const struct service *s, struct strv *vars)
+{
+	auto_free char *host_name = xasprintf("%s.host", s->name);
+	auto_free char *url_name = xasprintf("%s.url", s->name);
+	auto_free char *port_name = xasprintf("%s.port", s->name);
+	auto_free char *url = NULL;
+
+	env_set(vars, host_name, s->v6 ? "::1" : "127.0.0.1");
+	if (!s->v6)
+		return;
+	url = xasprintf("http://[::1]:%s", env_get(vars, port_name));
+	env_set(vars, "url", url);
+	env_set(vars, url_name, url);
 }

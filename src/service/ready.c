@@ -1,8 +1,6 @@
 /* When a service is ready, and what is said when it never is. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "http/loopback.h"
 #include "service/internal.h"
 
 #define ALIVE_NS (50 * NS_PER_MS) /* "ready" without any condition: still alive after this */
@@ -49,17 +48,18 @@ static bool await_fd(int fd, short events, uint64_t ns)
 	return poll(&p, 1, (int)(ns / NS_PER_MS) + 1) > 0;
 }
 
-/* A connected non-blocking socket, or -1 with what went wrong said. */
-static int connect_to(struct waiting *w)
+/* A connected non-blocking socket, or -1 and errno. */
+static int connect_loopback(struct waiting *w, const char *host)
 {
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), e = 0;
-	struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(w->o->port)};
+	struct loopback a;
+	int fd = -1, e = 0;
 	socklen_t n = sizeof(e);
 
-	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (loopback_set(&a, host, w->o->port, NULL) == 0)
+		fd = socket(a.sa.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -1;
-	if (connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0)
+	if (connect(fd, &a.sa, a.n) < 0)
 		e = errno;
 	if (e == EINPROGRESS) {
 		e = ETIMEDOUT;
@@ -68,9 +68,24 @@ static int connect_to(struct waiting *w)
 	}
 	if (!e)
 		return fd;
-	say(w, xasprintf("connection to 127.0.0.1:%u: %s", w->o->port, strerror(e)));
 	close(fd);
+	errno = e;
 	return -1;
+}
+
+/* "localhost" may mean ::1 alone; then everybody asks there. -1 with what went wrong said. */
+static int connect_to(struct waiting *w)
+{
+	int fd = connect_loopback(w, "127.0.0.1"), e = errno;
+
+	w->s->v6 = false;
+	if (fd >= 0)
+		return fd;
+	fd = e == ECONNREFUSED ? connect_loopback(w, "::1") : -1;
+	w->s->v6 = fd >= 0;
+	if (fd < 0)
+		say(w, xasprintf("connection to 127.0.0.1:%u: %s", w->o->port, strerror(e)));
+	return fd;
 }
 
 static bool ready_tcp(struct waiting *w)
@@ -108,9 +123,9 @@ static bool read_status_line(int fd, char *text, size_t cap, uint64_t ns)
 static bool ready_http(struct waiting *w)
 {
 	auto_close int fd = connect_to(w);
-	auto_free char *request = xasprintf("GET %s HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
+	auto_free char *request = xasprintf("GET %s HTTP/1.1\r\nHost: %s:%u\r\n"
 					    "User-Agent: whet\r\nConnection: close\r\n\r\n",
-		w->arg, w->o->port);
+		w->arg, w->s->v6 ? "[::1]" : "127.0.0.1", w->o->port);
 	char line[1024] = "";
 	int status = 0;
 
@@ -118,12 +133,16 @@ static bool ready_http(struct waiting *w)
 		return false;
 	if (send(fd, request, strlen(request), MSG_NOSIGNAL) != (ssize_t)strlen(request) ||
 		!read_status_line(fd, line, sizeof(line), left_ns(w, PROBE_NS))) {
-		say(w, xasprintf("GET %s got no answer", w->arg));
+		/* An attempt that the end of the time cut off says less than one before it. */
+		if (!w->last || clock_mono_ns() < w->end)
+			say(w, xasprintf("GET %s got no answer", w->arg));
 		return false;
 	}
-	if (sscanf(line, "HTTP/1.%*1[01] %3d", &status) == 1 && status / 100 == 2)
+	/* A 404 or a redirect is an answer of a server that is up; 5xx is what one says that is
+	 * not. */
+	if (sscanf(line, "HTTP/1.%*1[01] %3d", &status) == 1 && status >= 200 && status < 500)
 		return true;
-	say(w, xasprintf("GET %s got '%s', expected a 2xx status", w->arg, line));
+	say(w, xasprintf("GET %s got '%s', expected a status from 200 to 499", w->arg, line));
 	return false;
 }
 
@@ -199,6 +218,29 @@ static const char *condition(const struct plan_service *p)
 	return "start";
 }
 
+/* Whether a text of the plan hands the port over. */
+static bool hands_port(const struct plan_service *p)
+{
+	bool named = (p->run && strstr(p->run, "{port")) ||
+		     (p->setup && strstr(p->setup, "{port")) ||
+		     (p->run && strstr(p->run, "{url}")) || (p->setup && strstr(p->setup, "{url}"));
+
+	for (size_t i = 0; i < p->env.n; i++)
+		named |= strstr(p->env.v[i], "{port") || strstr(p->env.v[i], "{url}");
+	return named;
+}
+
+/* What asks the port can only succeed when the service was told it. */
+static const char *hint(const struct plan_service *p)
+{
+	bool asks = p->ready == READY_HTTP || p->ready == READY_TCP;
+
+	if (!asks || p->builtin || hands_port(p))
+		return "";
+	return "\nits `run`, `env` and `setup` hold no {port}: whet chooses a free port for every "
+	       "start, and the service must listen on it";
+}
+
 static int failed(struct waiting *w, struct error *err)
 {
 	const struct plan_service *p = w->o->plan;
@@ -210,9 +252,9 @@ static int failed(struct waiting *w, struct error *err)
 		return error_set(err, ERR_CHILD, "service '%s' ended before it was ready: %s%s%s",
 			p->name, how, said, tail);
 	return error_set(err, ERR_TIMEOUT,
-		"service '%s' was not ready within %.3g s (ready: %s): %s%s%s", p->name,
+		"service '%s' was not ready within %.3g s (ready: %s): %s%s%s%s", p->name,
 		(double)w->s->ready_timeout_ns / NS_PER_S, condition(p),
-		w->last ? w->last : "it did not answer", said, tail);
+		w->last ? w->last : "it did not answer", hint(p), said, tail);
 }
 
 int service_await_ready(struct service *s, const struct service_options *o, const struct strv *env,

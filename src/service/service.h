@@ -55,3 +55,6 @@ int service_free_port(uint16_t *ret, struct error *err);
  * that come after it. port gets its own one. */
 int service_place(const struct plan_service *plan, const char *work, struct strv *vars,
 	uint16_t *port, struct error *err);
+/* Once it is ready: sets SERVICE.host, the address that answered, and corrects url and SERVICE.url
+ * of a service that is on ::1 alone. */
+void service_placed(const struct service *s, struct strv *vars);

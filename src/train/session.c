@@ -105,6 +105,7 @@ static int start_one(struct session *s, const struct plan_service *plan, struct 
 	}
 	if (service_start(&o, &r->s, err) < 0)
 		return -1;
+	service_placed(r->s, &s->vars);
 	r->pid = service_pid(r->s);
 	s->n_services++;
 	return 0;

@@ -54,16 +54,28 @@ static int listen_on(const char *port)
 	return fd;
 }
 
-/* Answers 503 to the first two requests, 204 afterwards. */
-static int http(const char *port)
+static int listen_on_v6(const char *port)
 {
-	int fd = listen_on(port);
+	struct sockaddr_in6 a = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)atoi(port))};
+	int fd = socket(AF_INET6, SOCK_STREAM, 0);
 
+	a.sin6_addr = in6addr_loopback;
+	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 || listen(fd, 16) < 0) {
+		puts("no IPv6");
+		exit(3);
+	}
+	return fd;
+}
+
+/* Answers 503 to the first two requests, then this status. */
+static int http(int fd, const char *status)
+{
 	for (int n = 0; !stopped; n++) {
 		int c = accept(fd, NULL, NULL);
-		const char *a = n < 2 ? "HTTP/1.1 503 Not Yet\r\nContent-Length: 0\r\n\r\n"
-				      : "HTTP/1.1 204 No Content\r\n\r\n";
-		char text[1024];
+		char text[1024], a[128];
+
+		snprintf(a, sizeof(a), "HTTP/1.1 %s X\r\nContent-Length: 0\r\n\r\n",
+			n < 2 ? "503" : status);
 
 		if (c < 0)
 			continue;
@@ -196,23 +208,21 @@ static int late_log(void)
 	return 0;
 }
 
-int main(int argc, char **argv)
+/* The modes that listen; -1: go on. */
+static int servers(int argc, const char *mode, const char *a, const char *b)
 {
-	struct sigaction sa = {.sa_handler = on_term};
-	const char *mode = argc > 1 ? argv[1] : "", *a = argc > 2 ? argv[2] : "0";
-	const char *b = argc > 3 ? argv[3] : "0";
-
-	sigaction(SIGTERM, &sa, NULL);
-	if (!strcmp(mode, "exit")) {
-		printf("first line\nlast words: %s\n", b);
-		return atoi(a);
-	}
-	if (!strcmp(mode, "ignore-term"))
-		signal(SIGTERM, SIG_IGN);
 	if (!strcmp(mode, "http"))
-		return http(a);
+		return http(listen_on(a), argc > 3 ? b : "204");
+	if (!strcmp(mode, "http6"))
+		return http(listen_on_v6(a), "204");
 	if (!strcmp(mode, "tcp"))
 		listen_on(a);
+	return -1;
+}
+
+/* The modes that are about processes and their time; -1: another mode. */
+static int processes(const char *mode, const char *a, const char *b)
+{
 	if (!strcmp(mode, "daemon"))
 		return in_background(a);
 	if (!strcmp(mode, "grandchild"))
@@ -225,6 +235,28 @@ int main(int argc, char **argv)
 		return orphans(atoi(a), atol(b));
 	if (!strcmp(mode, "late-log"))
 		return late_log();
+	return -1;
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction sa = {.sa_handler = on_term};
+	const char *mode = argc > 1 ? argv[1] : "", *a = argc > 2 ? argv[2] : "0";
+	const char *b = argc > 3 ? argv[3] : "0";
+	int code;
+
+	sigaction(SIGTERM, &sa, NULL);
+	if (!strcmp(mode, "exit")) {
+		printf("first line\nlast words: %s\n", b);
+		return atoi(a);
+	}
+	if (!strcmp(mode, "ignore-term"))
+		signal(SIGTERM, SIG_IGN);
+	code = servers(argc, mode, a, b);
+	if (code < 0)
+		code = processes(mode, a, b);
+	if (code >= 0)
+		return code;
 	if (!strcmp(mode, "crash")) {
 		nap_ms(30);
 		raise(SIGSEGV);

@@ -145,6 +145,39 @@ static void never_ready_is_a_time_out(void **state)
 	assert_int_equal(f->err.code, ERR_TIMEOUT);
 	assert_message(f, "service 'edge' was not ready within 0.3 s (ready: http)");
 	assert_message(f, "Connection refused");
+	assert_message(f, "hold no {port}");
+}
+
+/* It was told its port: then that is not the cause, and is not said. */
+static void no_hint_without_cause(void **state)
+{
+	struct fixture *f = *state;
+
+	f->plan.run = RUN("idle {port}");
+	f->plan.ready = READY_TCP;
+	f->plan.ready_timeout_ns = 300 * NS_PER_MS;
+	assert_int_equal(service_start(&f->o, &f->s, &f->err), -1);
+	assert_null(strstr(f->err.msg, "{port}"));
+}
+
+/* "localhost" may be ::1 alone. The driver and {url} then go there, too. */
+static void ready_on_the_other_loopback(void **state)
+{
+	struct fixture *f = *state;
+	auto_free char *url = NULL;
+
+	f->plan.run = RUN("http6 {port}");
+	f->plan.ready = READY_HTTP;
+	f->plan.ready_arg = TEXT("/health");
+	if (service_start(&f->o, &f->s, &f->err) < 0 && strstr(f->err.msg, "no IPv6"))
+		skip();
+	assert_non_null(f->s);
+	service_placed(f->s, &f->vars);
+	url = xasprintf("http://[::1]:%u", f->o.port);
+	assert_string_equal(env_get(&f->vars, "edge.host"), "::1");
+	assert_string_equal(env_get(&f->vars, "edge.url"), url);
+	assert_string_equal(env_get(&f->vars, "url"), url);
+	assert_false(stop(f).killed);
 }
 
 static void missing_program(void **state)
@@ -157,7 +190,7 @@ static void missing_program(void **state)
 	assert_message(f, "'/nowhere/at/all'");
 }
 
-static void http_waits_for_2xx(void **state)
+static void http_waits_while_503(void **state)
 {
 	struct fixture *f = *state;
 
@@ -165,7 +198,31 @@ static void http_waits_for_2xx(void **state)
 	f->plan.ready = READY_HTTP;
 	f->plan.ready_arg = TEXT("/health");
 	start(f);
+	service_placed(f->s, &f->vars);
+	assert_string_equal(env_get(&f->vars, "edge.host"), "127.0.0.1");
 	assert_false(stop(f).killed);
+}
+
+/* A server that is up may well have nothing at "/". */
+static void http_takes_404(void **state)
+{
+	struct fixture *f = *state;
+
+	f->plan.run = RUN("http {port} 404");
+	f->plan.ready = READY_HTTP;
+	start(f);
+	assert_false(stop(f).killed);
+}
+
+static void http_refuses_500(void **state)
+{
+	struct fixture *f = *state;
+
+	f->plan.run = RUN("http {port} 500");
+	f->plan.ready = READY_HTTP;
+	f->plan.ready_timeout_ns = 300 * NS_PER_MS;
+	assert_int_equal(service_start(&f->o, &f->s, &f->err), -1);
+	assert_message(f, "GET / got 'HTTP/1.1 500 X', expected a status from 200 to 499");
 }
 
 static void port_can_be_used_again(void **state)
@@ -527,7 +584,11 @@ int main(int argc, char **argv)
 		TEST(early_death_is_told_with_the_log),
 		TEST(never_ready_is_a_time_out),
 		TEST(missing_program),
-		TEST(http_waits_for_2xx),
+		TEST(http_waits_while_503),
+		TEST(http_takes_404),
+		TEST(http_refuses_500),
+		TEST(no_hint_without_cause),
+		TEST(ready_on_the_other_loopback),
 		TEST(port_can_be_used_again),
 		TEST(taken_port_is_not_readiness),
 		TEST(log_line_in_two_writes),
