@@ -11,6 +11,7 @@
 #include "config/plan.h"
 #include "facts/verdict.h"
 #include "gate/gate.h"
+#include "store/seal.h"
 #include "store/store.h"
 
 /* Prints lines, each indented. */
@@ -91,9 +92,9 @@ static int read_last(const char *file, struct verdicts *ret, json_t **ret_stop, 
 				"first",
 				plan.project);
 		else
-			j = json_read_file(path, err);
+			j = sealed_read(path, err);
 		if (r == 0 && path_exists(path))
-			r = j ? verdicts_from_json(j, ret, err) : -1;
+			r = j ? verdicts_from_json(json_object_get(j, "verdicts"), ret, err) : -1;
 	}
 	store_close(&store);
 	plan_release(&plan);

@@ -34,13 +34,14 @@ static void usage(FILE *to)
 		to);
 }
 
-/* Descriptors 0 to 2 must exist, or files opened later would take their place. */
+/* Descriptors 0 to 2 must exist, or files opened later would take their place. What stands in for a
+ * closed standard output cannot be written: a result that nobody gets is an error (cli_finish). */
 static void ensure_streams(void)
 {
 	int fd;
 
 	do
-		fd = open("/dev/null", O_RDWR);
+		fd = open("/dev/null", O_RDONLY);
 	while (fd >= 0 && fd <= 2);
 	if (fd > 2)
 		close(fd);

@@ -134,6 +134,7 @@ struct build_facts {
 	char *variant;       /* "plain", "instrumented", "optimised" */
 	char *source_before; /* digest of the sources before and after */
 	char *source_after;
+	char *source_changed; /* the first file that differs from the start of whet; NULL: none */
 	char *profile_name;   /* digest that names the profile it was given; NULL: none */
 	char *profile_before; /* digest of that file's content before and after; NULL: gone */
 	char *profile_after;

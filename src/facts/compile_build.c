@@ -51,6 +51,7 @@ void build_facts_release(struct build_facts *f)
 	free(f->variant);
 	free(f->source_before);
 	free(f->source_after);
+	free(f->source_changed);
 	free(f->profile_name);
 	free(f->profile_before);
 	free(f->profile_after);
@@ -99,6 +100,7 @@ int build_facts_write(const struct build_facts *f, const char *path, struct erro
 	json_set_text(o, "variant", f->variant);
 	json_set_text(o, "source_before", f->source_before);
 	json_set_text(o, "source_after", f->source_after);
+	json_set_text(o, "source_changed", f->source_changed);
 	json_set_text(o, "profile_name", f->profile_name);
 	json_set_text(o, "profile_before", f->profile_before);
 	json_set_text(o, "profile_after", f->profile_after);
@@ -185,6 +187,7 @@ int build_facts_read(const char *path, struct build_facts *ret, struct error *er
 	}
 	fact_take_str(o, "source_before", &f.source_before);
 	fact_take_str(o, "source_after", &f.source_after);
+	fact_take_str(o, "source_changed", &f.source_changed);
 	fact_take_str(o, "profile_name", &f.profile_name);
 	fact_take_str(o, "profile_before", &f.profile_before);
 	fact_take_str(o, "profile_after", &f.profile_after);

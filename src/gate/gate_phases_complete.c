@@ -21,7 +21,7 @@ static void judge(const struct training_facts *t, struct verdicts *vs)
 	uint64_t planned, done;
 
 	phases_count(t, &planned, &done);
-	if (deviations && killed) {
+	if ((deviations || t->failure) && killed) {
 		verdict_skip(vs, "phases-complete",
 			"not judged: pid %d ended by signal %d during the training "
 			"(every-process-flushed)",
@@ -29,14 +29,15 @@ static void judge(const struct training_facts *t, struct verdicts *vs)
 		return;
 	}
 	skipped = count_skipped(t, &e);
-	if (deviations)
+	if (deviations || t->failure)
 		verdict_fail(vs, "phases-complete", &e,
 			"make the subject answer as the phase expects, or correct the phase in "
 			"whet.yaml; the training is then repeated from the start",
 			"%zu of %zu phases incomplete (%llu of %llu requests as expected), 0 "
-			"allowed",
+			"allowed%s",
 			deviations, t->n_phases, (unsigned long long)done,
-			(unsigned long long)planned);
+			(unsigned long long)planned,
+			t->failure ? "; the training as a whole failed" : "");
 	else if (skipped == t->n_phases)
 		verdict_fail(vs, "phases-complete", &e,
 			"add a phase under train: phases: that can run on this machine",

@@ -45,7 +45,7 @@ void gate_replay(const struct gate_facts *f, struct verdicts *vs)
 			"the final binary was not replayed against the training load");
 		return;
 	}
-	bad = phases_judge(f->replay, &e);
+	bad = phases_judge(f->replay, &e) + (f->replay->failure != NULL);
 	if (f->training)
 		bad += compare_counts(f->training, f->replay, &e);
 	phases_count(f->replay, &planned, &done);

@@ -26,6 +26,17 @@ static size_t collect(const struct gate_facts *f, struct digest *to)
 	return n;
 }
 
+static void name_files(const struct gate_facts *f, struct evidence *e)
+{
+	const struct build_facts *builds[] = {f->plain, f->instrumented, f->optimised};
+
+	for (size_t i = 0; i < 3; i++)
+		if (builds[i] && builds[i]->source_changed)
+			evidence_add(e,
+				"'%s' is not what it was at the start, seen with the %s build",
+				builds[i]->source_changed, builds[i]->variant);
+}
+
 /* The number of digests; *bad: how many are missing or differ from the first. */
 static size_t judge_builds(const struct gate_facts *f, struct evidence *e, size_t *bad)
 {
@@ -35,6 +46,8 @@ static size_t judge_builds(const struct gate_facts *f, struct evidence *e, size_
 	*bad = 0;
 	for (size_t i = 0; i < n; i++)
 		*bad += !d[i].value || !d[0].value || strcmp(d[i].value, d[0].value) != 0;
+	if (*bad && e)
+		name_files(f, e);
 	for (size_t i = 0; *bad && e && i < n; i++)
 		evidence_add(e, "%s: %s", d[i].when, d[i].value ? d[i].value : "no digest");
 	return n;

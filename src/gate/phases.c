@@ -24,10 +24,8 @@ size_t phases_judge(const struct training_facts *t, struct evidence *e)
 		if (p->log && *p->log)
 			evidence_add(e, "%s", p->log);
 	}
-	if (t->failure) {
-		n++;
+	if (t->failure)
 		evidence_add(e, "%s", t->failure);
-	}
 	return n;
 }
 

@@ -124,7 +124,8 @@ void pairs_compare(const struct gate_facts *f, struct pairs *ret);
 void pairs_release(struct pairs *p);
 #define auto_pairs __attribute__((cleanup(pairs_release)))
 
-/* Judges phases of a training or a replay: adds a line for each deviation; returns their number. */
+/* Judges phases of a training or a replay: adds a line for each that deviates and for what failed
+ * beside them (t->failure); returns the number of phases. */
 size_t phases_judge(const struct training_facts *t, struct evidence *e);
 /* Requests asked for and answered as expected. */
 void phases_count(const struct training_facts *t, uint64_t *planned, uint64_t *done);

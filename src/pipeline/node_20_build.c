@@ -299,16 +299,21 @@ static int run_step(
 	return 0;
 }
 
-static int digest_now(struct run *r, char **ret, struct error *err)
+static int digest_now(struct run *r, struct build_facts *f, char **ret, struct error *err)
 {
 	struct source_tree t = SOURCE_TREE_INIT;
 
 	if (run_scan(r, &t, err) < 0)
 		return -1;
 	*ret = xstrdup(t.digest);
-	if (strcmp(t.digest, r->sources.digest) != 0)
-		events_warning(r->o->events, "'%s' changed since the build began, or is new",
-			source_first_difference(&r->sources, &t));
+	if (strcmp(t.digest, r->sources.digest) != 0) {
+		const char *first = source_first_difference(&r->sources, &t);
+
+		if (!f->source_changed)
+			f->source_changed = xstrdup(first);
+		events_warning(
+			r->o->events, "'%s' changed since the build began, or is new", first);
+	}
 	source_tree_release(&t);
 	return 0;
 }
@@ -476,16 +481,16 @@ static int do_build(struct building *b, struct error *err)
 	int64_t begun = (int64_t)clock_real_ns();
 
 	out->facts.variant = xstrdup(variants[b->mode]);
-	if (digest_now(r, &out->facts.source_before, err) < 0 || prepare_slot(b, err) < 0 ||
-		wrap_prepare(&b->wrap, err) < 0 || plan_steps(b, r->o->jobs, &b->steps, err) < 0 ||
-		remove_binaries(b, err) < 0)
+	if (digest_now(r, &out->facts, &out->facts.source_before, err) < 0 ||
+		prepare_slot(b, err) < 0 || wrap_prepare(&b->wrap, err) < 0 ||
+		plan_steps(b, r->o->jobs, &b->steps, err) < 0 || remove_binaries(b, err) < 0)
 		return -1;
 	note_profile(b, false);
 	for (size_t i = 0; i < b->steps.n; i++)
 		if (run_step(b, &b->steps.v[i], total, err) < 0)
 			return -1;
 	note_profile(b, true);
-	if (digest_now(r, &out->facts.source_after, err) < 0 ||
+	if (digest_now(r, &out->facts, &out->facts.source_after, err) < 0 ||
 		store_node_begin(&r->store, out->key, &out->folder, err) < 0 ||
 		collect(b, begun, err) < 0 || keep_slot(b, err) < 0)
 		return -1;

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "pipeline/outside.h"
 #include "pipeline/run.h"
+#include "store/seal.h"
 
 static const struct build_facts *if_built(const struct build_out *b)
 {
@@ -17,11 +18,12 @@ static int keep_verdicts(struct run *r, struct error *err)
 {
 	auto_free char *folder = store_path(&r->store, "last");
 	auto_free char *path = path_join(folder, "verdicts.json");
-	auto_json json_t *j = verdicts_json(&r->report->verdicts);
+	auto_json json_t *j = json_object();
 
+	json_object_set_new(j, "verdicts", verdicts_json(&r->report->verdicts));
 	if (dir_create(folder, 0755, err) < 0)
 		return -1;
-	return json_write_file(j, path, err);
+	return sealed_write(j, path, err);
 }
 
 static int stopped(const struct verdicts *vs, size_t from, struct error *err)

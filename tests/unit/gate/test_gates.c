@@ -44,6 +44,12 @@ static void service_never_ready(struct fixture *x)
 	x->training.failure = xstrdup("service 'edge' ended before it was ready");
 }
 
+/* Every phase did its work, and then the services could not be stopped. */
+static void training_failed_beside_phases(struct fixture *x)
+{
+	x->training.failure = xstrdup("service 'edge' ignored SIGTERM");
+}
+
 static void all_phases_skipped(struct fixture *x)
 {
 	for (size_t i = 0; i < 2; i++) {
@@ -197,6 +203,7 @@ static void edited_between(struct fixture *x)
 static void edited_during_build(struct fixture *x)
 {
 	set_text(&x->instrumented.source_after, "another");
+	set_text(&x->instrumented.source_changed, "lib/work.c");
 }
 
 static void digest_missing(struct fixture *x)
@@ -440,6 +447,9 @@ static const struct fault {
 	{"time-out", phase_timeout, "phases-complete", "phase 'post': timeout, 3 of 500"},
 	{"service never ready", service_never_ready, "phases-complete",
 		"ended before it was ready"},
+	{"failed beside the phases", training_failed_beside_phases, "phases-complete",
+		"0 of 2 phases incomplete (1500 of 1500 requests as expected), 0 allowed; the "
+		"training as a whole failed"},
 	{"all phases skipped", all_phases_skipped, "phases-complete", "0 of 2 phases ran"},
 	{"no training", no_training, "phases-complete", "not there"},
 	{"truncated", raw_truncated, "raw-profiles-valid",
@@ -466,7 +476,7 @@ static const struct fault {
 	{"stale object", stale_object, "stale", "function 'main' in 'src/main.c'"},
 	{"edited between", edited_between, "same-source", "before the optimised build: another"},
 	{"edited during", edited_during_build, "same-source",
-		"after the instrumented build: another"},
+		"'lib/work.c' is not what it was at the start, seen with the instrumented build"},
 	{"digest missing", digest_missing, "same-source", "after the plain build: no digest"},
 	{"no provenance", given_without_provenance, "same-source", "no provenance file"},
 	{"given: revision", given_other_revision, "same-source", "another source: 0ther000"},
