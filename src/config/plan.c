@@ -106,6 +106,13 @@ int plan_read(const char *path, struct plan *ret, struct error *err)
 	struct plan p = {0};
 	int rc;
 
+	if (!path_exists(path))
+		return error_set(err, ERR_CONFIG,
+			"there is no '%s': it says how the project is built, trained and released; "
+			"write "
+			"one (docs/whet-yaml.md has two short examples), or name another file with "
+			"--file",
+			path);
 	if (file_read(path, YAML_FILE_MAX, &text, err) < 0) {
 		if (err)
 			err->code = ERR_CONFIG;

@@ -38,7 +38,7 @@ void load_problem(struct load *l, const struct conn *c, const char *fmt, ...)
 		return;
 	buf_addf(&b, "%s %s", r->method, r->path);
 	if (l->plan.n_mix > 1)
-		buf_addf(&b, " (class %u of %zu)", c->class + 1, l->plan.n_mix);
+		buf_addf(&b, " (mix entry %u of %zu)", c->class + 1, l->plan.n_mix);
 	buf_addf(&b, ", request %llu of %llu: ", (unsigned long long)c->seq,
 		(unsigned long long)l->slice_requests);
 	va_start(ap, fmt);

@@ -76,7 +76,7 @@ static int expected_length(const struct load_request *r, size_t i, int64_t *ret,
 		return 0;
 	if (*ret >= 0 && (uint64_t)*ret != r->expect_body_n)
 		return error_set(err, ERR_USAGE,
-			"request class %zu ('%s %s') expects %lld bytes and also a body of %zu "
+			"mix entry %zu ('%s %s') expects %lld bytes and also a body of %zu "
 			"bytes",
 			i + 1, r->method, r->path, (long long)*ret, r->expect_body_n);
 	*ret = (int64_t)r->expect_body_n;
@@ -97,12 +97,12 @@ static int class_check(
 	if (p != HTTP_DONE || k->last.n - h->size != r->body_n ||
 		h->method.n != strlen(r->method) || h->target.n != strlen(r->path) ||
 		h->n_fields != fields_rendered(r))
-		rc = error_set(err, ERR_USAGE, "request class %zu ('%s %s') is not valid HTTP: %s",
+		rc = error_set(err, ERR_USAGE, "mix entry %zu ('%s %s') is not valid HTTP: %s",
 			i + 1, r->method, r->path,
 			h->problem ? h->problem : "a part of it holds a line end");
 	else if (h->has_length && h->length != r->body_n)
 		rc = error_set(err, ERR_USAGE,
-			"request class %zu ('%s %s') has a Content-Length of %llu and a body of "
+			"mix entry %zu ('%s %s') has a Content-Length of %llu and a body of "
 			"%zu bytes",
 			i + 1, r->method, r->path, (unsigned long long)h->length, r->body_n);
 	free(h);

@@ -252,6 +252,7 @@ static void test_first_deviation_stops(void **state)
 	run(&p, &t, &r);
 	assert_int_equal(r.done, 16);
 	assert_int_equal(t.n, 17);
+	assert_non_null(strstr(r.problem, "(mix entry "));
 	assert_non_null(
 		strstr(r.problem, "of 3), request 17 of 600: expected status 200, got 500"));
 	load_result_release(&r);
