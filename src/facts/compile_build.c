@@ -27,6 +27,8 @@ void object_fact_release(struct object_fact *o)
 {
 	free(o->path);
 	free(o->member);
+	free(o->why);
+	strv_release(&o->via);
 	free(o->record);
 	free(o->unit);
 	free(o->source);
@@ -40,6 +42,7 @@ void binary_fact_release(struct binary_fact *b)
 	free(b->name);
 	free(b->path);
 	free(b->sha256);
+	free(b->link);
 	for (size_t i = 0; i < b->n_objects; i++)
 		object_fact_release(&b->objects[i]);
 	free(b->objects);
@@ -70,6 +73,9 @@ static json_t *object_json(const struct object_fact *f)
 	json_set_text(o, "path", f->path);
 	json_set_text(o, "member", f->member);
 	json_object_set_new(o, "class", json_string(object_class_name(f->class)));
+	json_set_text(o, "why", f->why);
+	if (f->via.n)
+		fact_set_strv(o, "via", &f->via);
 	json_set_text(o, "record", f->record);
 	json_set_text(o, "unit", f->unit);
 	json_set_text(o, "source", f->source);
@@ -85,6 +91,7 @@ static json_t *binary_json(const struct binary_fact *b)
 	json_set_text(o, "name", b->name);
 	json_set_text(o, "path", b->path);
 	json_set_text(o, "sha256", b->sha256);
+	json_set_text(o, "link", b->link);
 	for (size_t i = 0; i < b->n_objects; i++)
 		json_array_append_new(a, object_json(&b->objects[i]));
 	json_object_set_new(o, "objects", a);
@@ -124,6 +131,8 @@ static int object_from_json(const json_t *o, struct binary_fact *b, struct error
 		return error_context(err, "object %zu", b->n_objects);
 	f.class = (enum object_class) class;
 	fact_take_str(o, "member", &f.member);
+	fact_take_str(o, "why", &f.why);
+	json_opt_strv(o, "via", &f.via);
 	fact_take_str(o, "record", &f.record);
 	fact_take_str(o, "unit", &f.unit);
 	fact_take_str(o, "source", &f.source);
@@ -143,6 +152,7 @@ static int binary_from_json(const json_t *o, struct build_facts *f, struct error
 		return error_context(err, "binary %zu", f->n_binaries);
 	fact_take_str(o, "path", &b.path);
 	fact_take_str(o, "sha256", &b.sha256);
+	fact_take_str(o, "link", &b.link);
 	for (size_t i = 0; i < json_array_size(objects); i++) {
 		if (object_from_json(json_array_get(objects, i), &b, err) < 0) {
 			error_context(err, "binary '%s'", b.name);
