@@ -49,6 +49,10 @@ const struct compile_record *record_find(const struct records *ids, const char *
 static void add_of_binary(
 	const struct binary_fact *b, const struct records *ids, struct records *to)
 {
+	const struct compile_record *link = record_find(ids, b->link);
+
+	if (link)
+		records_add(to, link);
 	for (size_t i = 0; i < b->n_objects; i++) {
 		const struct object_fact *o = &b->objects[i];
 		const struct compile_record *r = record_find(ids, o->record);
@@ -71,12 +75,6 @@ static void drop_doubles(struct records *r)
 	r->n = kept;
 }
 
-static bool is_target_link(const struct compile_record *r)
-{
-	return r->class == CLASS_TARGET && r->n_links &&
-	       (r->kind == CALL_LINK || r->kind == CALL_COMPILE_LINK);
-}
-
 void records_reached(
 	const struct build_facts *b, const struct binary_fact *binary, struct records *ret)
 {
@@ -87,10 +85,6 @@ void records_reached(
 	for (size_t i = 0; i < b->n_binaries; i++) {
 		if (!binary || binary == &b->binaries[i])
 			add_of_binary(&b->binaries[i], &ids, &r);
-	}
-	for (size_t i = 0; i < b->log.n; i++) {
-		if (is_target_link(&b->log.v[i]))
-			records_add(&r, &b->log.v[i]);
 	}
 	drop_doubles(&r);
 	*ret = r;

@@ -82,7 +82,9 @@ void records_release(struct records *r);
 /* By id, for record_find(). */
 void records_by_id(const struct compile_log *log, struct records *ret);
 const struct compile_record *record_find(const struct records *by_id, const char *id);
-/* The records that a released binary (NULL: any of them) was made of, links included, each once. */
+/* The records that a released binary (NULL: any of them) was made of, its link included, each once.
+ * Whatever else the build linked (other programs, tests of a configure script) is not among them.
+ */
 void records_reached(
 	const struct build_facts *b, const struct binary_fact *binary, struct records *ret);
 /* Crate or source and output, for messages. Caller frees. */

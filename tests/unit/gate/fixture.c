@@ -88,6 +88,23 @@ static void add_link(struct build_facts *b)
 	r->n_links = r->cap_links = 1;
 }
 
+/* A test program of a configure script that ran within the build: it reaches no released binary,
+ * and what it is called with, and whether it can be judged, concerns nobody. */
+static void add_conftest(struct build_facts *b)
+{
+	auto_free char *words = xasprintf("conftest.c -o conftest -l%s", b->variant);
+	struct compile_record *r = add_record(b, "conftest", CALL_COMPILE_LINK, words);
+
+	r->output = xstrdup("/slot/conftest");
+	r->source = xstrdup("conftest.c");
+	strv_add(&r->inputs, "conftest.c");
+	r->map_error = xstrdup("no map was written");
+	r->links = xcalloc(1, sizeof(*r->links));
+	r->links[0].path = xstrdup("/tmp/conftest-1.o");
+	r->n_links = r->cap_links = 1;
+	fixture_add_diag(b, "conftest", DIAG_UNREADABLE, "");
+}
+
 struct object_fact *fixture_add_object(struct build_facts *b, const char *path,
 	enum object_class class, const char *record, const char *functions)
 {
@@ -117,11 +134,13 @@ static void make_build(struct build_facts *b, const char *variant)
 	fixture_add_c(b, "tiny");
 	add_crate(b);
 	add_link(b);
+	add_conftest(b);
 	b->binaries = xcalloc(1, sizeof(*b->binaries));
 	b->n_binaries = b->cap_binaries = 1;
 	b->binaries[0].name = xstrdup("prog");
 	b->binaries[0].path = xstrdup("/slot/prog");
 	b->binaries[0].sha256 = xasprintf("file of %s", variant);
+	b->binaries[0].link = xstrdup("link");
 	fixture_add_object(b, "/slot/obj/main.o", OBJECT_TARGET, "main", "main helper");
 	fixture_add_object(b, "/slot/obj/work.o", OBJECT_TARGET, "work", "work helper never");
 	fixture_add_object(b, "/slot/obj/tiny.o", OBJECT_TARGET, "tiny", "tiny");
