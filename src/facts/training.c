@@ -27,6 +27,7 @@ static const char *const raw_names[] = {
 static const char *const origin_names[] = {
 	[PROCESS_STARTED] = "started",
 	[PROCESS_FORKED] = "forked",
+	[PROCESS_LOADED] = "loaded",
 	[PROCESS_UNHOOKED] = "unhooked",
 };
 

@@ -31,6 +31,7 @@ struct phase_result {
 enum process_origin {
 	PROCESS_STARTED,  /* its image started with the hook in it */
 	PROCESS_FORKED,   /* made by fork; the hook ran in the child */
+	PROCESS_LOADED,   /* no process: a shared object in one, with counters of its own */
 	PROCESS_UNHOOKED, /* seen in the process tree running the instrumented image, but no hook
 			     ran */
 };

@@ -9,6 +9,8 @@ static const char *origin_text(enum process_origin o)
 		return "started";
 	case PROCESS_FORKED:
 		return "forked";
+	case PROCESS_LOADED:
+		return "a shared object in a process started";
 	case PROCESS_UNHOOKED:
 		break;
 	}

@@ -5,13 +5,20 @@
 static const struct process_evidence *writer(
 	const struct training_facts *t, const struct raw_file *r)
 {
+	const struct process_evidence *any = NULL;
+
 	for (size_t i = 0; r->pid && i < t->n_processes; i++) {
 		const struct process_evidence *p = &t->processes[i];
 
-		if (p->pid == r->pid && r->launch && p->launch && strcmp(p->launch, r->launch) == 0)
+		if (p->pid != r->pid || !r->launch || !p->launch ||
+			strcmp(p->launch, r->launch) != 0)
+			continue;
+		/* of a process with shared objects, each of them and the program have a file */
+		if (p->file && r->path && strcmp(p->file, r->path) == 0)
 			return p;
+		any = any ? any : p;
 	}
-	return NULL;
+	return any;
 }
 
 static bool judge_file(const struct training_facts *t, const struct raw_file *r, struct evidence *e)

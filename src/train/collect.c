@@ -15,8 +15,9 @@
 
 struct entry {
 	struct process_evidence e;
-	bool replaced; /* the pid went to another image later: the file is the later one's */
-	bool by_exec;  /* known from its exec alone: a vfork child, no image of its own */
+	bool replaced;  /* the pid went to another image later: the file is the later one's */
+	bool by_exec;   /* known from its exec alone: a vfork child, no image of its own */
+	char image[32]; /* of a shared object that counts for itself: PID.IMAGE.profraw; else "" */
 };
 
 struct collecting {
@@ -27,10 +28,10 @@ struct collecting {
 	size_t n, cap, started;
 };
 
-static struct entry *entry_of(struct collecting *c, pid_t pid)
+static struct entry *entry_of(struct collecting *c, pid_t pid, const char *image)
 {
 	for (size_t i = c->n; i-- > 0;)
-		if (c->v[i].e.pid == pid && !c->v[i].replaced)
+		if (c->v[i].e.pid == pid && !c->v[i].replaced && !strcmp(c->v[i].image, image))
 			return &c->v[i];
 	return NULL;
 }
@@ -49,46 +50,60 @@ static struct entry *entry_new(
 
 /* An image starts in pid: after an announced exec it is the same process; otherwise the pid was
  * given again, or the image was replaced unannounced, and what the earlier one counted is lost. */
-static void note_image(struct collecting *c, pid_t pid, pid_t parent, enum process_origin origin)
+static void note_image(struct collecting *c, pid_t pid, pid_t parent, enum process_origin origin,
+	const char *image)
 {
-	struct entry *old = entry_of(c, pid);
+	struct entry *old = entry_of(c, pid, image);
 
-	if (old && old->e.exec && origin == PROCESS_STARTED) {
+	if (old && old->e.exec && origin != PROCESS_FORKED) {
 		old->e.exec = false;
 		old->by_exec = false;
-		old->e.origin = PROCESS_STARTED;
+		old->e.origin = origin;
 		old->e.parent = parent;
 		return;
 	}
 	if (old)
 		old->replaced = true;
-	entry_new(c, pid, parent, origin);
+	old = entry_new(c, pid, parent, origin);
+	snprintf(old->image, sizeof(old->image), "%s", image);
 }
 
+/* An exec ends the program and every shared object in it alike. */
 static void note_exec(struct collecting *c, pid_t pid, bool done)
 {
-	struct entry *old = entry_of(c, pid);
+	bool any = false;
 
-	if (!old && done) {
-		old = entry_new(c, pid, 0, PROCESS_FORKED);
-		old->by_exec = true;
+	for (size_t i = 0; i < c->n; i++) {
+		struct entry *old = &c->v[i];
+
+		if (old->e.pid != pid || old->replaced)
+			continue;
+		any = true;
+		if (done || !old->by_exec)
+			old->e.exec = done;
 	}
-	if (old && (done || !old->by_exec))
-		old->e.exec = done;
+	if (!any && done) {
+		struct entry *child = entry_new(c, pid, 0, PROCESS_FORKED);
+
+		child->by_exec = child->e.exec = true;
+	}
 }
 
 static bool read_line(struct collecting *c, const char *line)
 {
-	char word[16] = "";
-	int pid = 0, parent = 0, n = sscanf(line, "%15s %d %d", word, &pid, &parent);
+	char word[16] = "", image[sizeof(c->v->image)] = "";
+	int pid = 0, parent = 0, n = sscanf(line, "%15s %d %d %31s", word, &pid, &parent, image);
 
 	if (n < 2 || pid <= 0)
 		return false;
 	if (!strcmp(word, "start") && n == 3) {
 		c->started++;
-		note_image(c, pid, parent, PROCESS_STARTED);
+		note_image(c, pid, parent, PROCESS_STARTED, "");
+	} else if (!strcmp(word, "load") && n == 4) {
+		c->started++;
+		note_image(c, pid, parent, PROCESS_LOADED, image);
 	} else if (!strcmp(word, "fork") && n == 3) {
-		note_image(c, pid, parent, PROCESS_FORKED);
+		note_image(c, pid, parent, PROCESS_FORKED, "");
 	} else if (!strcmp(word, "exec") && n == 2) {
 		note_exec(c, pid, true);
 	} else if (!strcmp(word, "noexec") && n == 2) {
@@ -133,15 +148,27 @@ static int read_list(struct collecting *c, struct error *err)
 	return 0;
 }
 
-/* PID of "PID.profraw", else 0. */
-static pid_t pid_of_name(const char *name)
+/* PID of "PID.profraw" or "PID.IMAGE.profraw", else 0. image: room for the longest one. */
+static pid_t pid_of_name(const char *name, char *image)
 {
+	static const char suffix[] = ".profraw";
+	const char *end = strrchr(name, '.');
 	long pid = 0;
-	size_t i = 0;
+	size_t i = 0, n;
 
+	*image = 0;
 	for (; name[i] >= '0' && name[i] <= '9' && i < 9; i++)
 		pid = pid * 10 + (name[i] - '0');
-	return i && name[0] != '0' && strcmp(name + i, ".profraw") == 0 ? (pid_t)pid : 0;
+	if (!i || name[0] == '0' || name[i] != '.' || strcmp(end, suffix) != 0)
+		return 0;
+	if (end == name + i)
+		return (pid_t)pid;
+	n = (size_t)(end - (name + i)) - 1;
+	if (!n || n >= sizeof(((struct entry *)NULL)->image))
+		return 0;
+	memcpy(image, name + i + 1, n);
+	image[n] = 0;
+	return (pid_t)pid;
 }
 
 static bool is_ours(const struct profile_images *images, const struct strv *names)
@@ -184,8 +211,9 @@ static void judge_file(struct collecting *c, const char *name)
 	auto_free char *path = path_join(c->folder, name);
 	struct raw_file r = {
 		.path = xasprintf("%s/%s", c->launch, name), .launch = xstrdup(c->launch)};
-	pid_t pid = pid_of_name(name);
-	struct entry *e = pid ? entry_of(c, pid) : NULL;
+	char image[sizeof(c->v->image)];
+	pid_t pid = pid_of_name(name, image);
+	struct entry *e = pid ? entry_of(c, pid, image) : NULL;
 	struct stat st;
 
 	if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode)) {
@@ -230,7 +258,10 @@ static int by_launch_and_pid(const void *a, const void *b)
 
 	if (r)
 		return r;
-	return x->pid != y->pid ? (x->pid < y->pid ? -1 : 1) : (int)x->state - (int)y->state;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->state != y->state ? (int)x->state - (int)y->state
+				    : (int)x->origin - (int)y->origin;
 }
 
 static int by_path(const void *a, const void *b)

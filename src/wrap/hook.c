@@ -2,16 +2,19 @@
  * instrumentation. LLVM's runtime loses or double-counts work around fork(): the child starts with
  * the parent's counters and with its file name. Here the child begins at zero with a file of its
  * own, and every process leaves a line in WHET_PROFILE_DIR/processes, so that a missing profile is
- * noticed. Without WHET_PROFILE_DIR it does nothing. It must work in static programs and after
- * vfork(), so it uses system calls, the stack and static storage only. */
+ * noticed. A shared object with a copy of the runtime counts for itself, and its hook gives it a
+ * file of its own. Without WHET_PROFILE_DIR it does nothing. It must work in static programs and
+ * after vfork(), so it uses system calls, the stack and static storage only. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,6 +23,9 @@
 
 HIDDEN void __llvm_profile_reset_counters(void);
 HIDDEN void __llvm_profile_set_filename(const char *name);
+
+/* The linker's name for the beginning of the image that this copy of the hook is in. */
+extern const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
 
 extern char **environ;
 
@@ -32,7 +38,8 @@ __attribute__((used, visibility("hidden"))) volatile int whet_profile_hook = 1;
 
 static char hook_dir[PATH_SPACE];
 static char hook_list[PATH_SPACE + 16];
-static char hook_file[PATH_SPACE + 32];
+static char hook_file[PATH_SPACE + 96];
+static char hook_image[32]; /* of a shared object: what tells it from others; else "" */
 static int hook_fd = -1;
 static dev_t hook_dev;
 static ino_t hook_ino;
@@ -80,7 +87,7 @@ static int list_is_open(void)
 
 static void event(const char *what, int with_parent)
 {
-	char line[80];
+	char line[120];
 	size_t n = strlen(what);
 	int saved = errno;
 
@@ -94,6 +101,11 @@ static void event(const char *what, int with_parent)
 	if (with_parent) {
 		line[n++] = ' ';
 		n += put_number(line + n, (unsigned long)getppid());
+		if (hook_image[0]) {
+			line[n++] = ' ';
+			memcpy(line + n, hook_image, strlen(hook_image));
+			n += strlen(hook_image);
+		}
 	}
 	line[n++] = '\n';
 	if (list_is_open() && write(hook_fd, line, n) < 0)
@@ -101,17 +113,48 @@ static void event(const char *what, int with_parent)
 	errno = saved;
 }
 
-static void after_fork_in_child(void)
+/* DIR/PID.profraw, of a shared object DIR/PID.IMAGE.profraw. */
+static void name_file(void)
 {
-	size_t n = strlen(hook_dir);
+	size_t n = strlen(hook_dir), k = strlen(hook_image);
 
-	__llvm_profile_reset_counters();
 	memcpy(hook_file, hook_dir, n);
 	hook_file[n++] = '/';
 	n += put_number(hook_file + n, (unsigned long)syscall(SYS_getpid));
+	if (k) {
+		hook_file[n++] = '.';
+		memcpy(hook_file + n, hook_image, k);
+		n += k;
+	}
 	memcpy(hook_file + n, ".profraw", sizeof(".profraw"));
+}
+
+static void after_fork_in_child(void)
+{
+	__llvm_profile_reset_counters();
+	name_file();
 	__llvm_profile_set_filename(hook_file);
-	event("fork", 1);
+	event(hook_image[0] ? "load" : "fork", 1);
+}
+
+static int is_program(void)
+{
+	const ElfW(Ehdr) *image = (const void *)__ehdr_start;
+	unsigned long headers = getauxval(AT_PHDR);
+
+	return !image || !headers || (unsigned long)__ehdr_start + image->e_phoff == headers;
+}
+
+/* Each image writes at the end, and the last one would replace the others' profiles. One that was
+ * unloaded may have left its file already, and its address to this one. */
+static void name_image(void)
+{
+	size_t n = put_number(hook_image, (unsigned long)__ehdr_start);
+
+	hook_image[n] = 0;
+	for (name_file(); access(hook_file, F_OK) == 0 && n + 1 < sizeof(hook_image); name_file())
+		hook_image[n++] = 'x';
+	__llvm_profile_set_filename(hook_file);
 }
 
 __attribute__((constructor, used)) static void hook_start(void)
@@ -124,7 +167,9 @@ __attribute__((constructor, used)) static void hook_start(void)
 	memcpy(hook_dir, dir, n + 1);
 	memcpy(hook_list, dir, n);
 	memcpy(hook_list + n, "/processes", sizeof("/processes"));
-	event("start", 1);
+	if (!is_program())
+		name_image();
+	event(hook_image[0] ? "load" : "start", 1);
 	pthread_atfork(NULL, NULL, after_fork_in_child);
 }
 

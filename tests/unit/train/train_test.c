@@ -577,14 +577,19 @@ static void states_of_a_crafted_folder(void **state)
 				   "fork 107 100\nexec 107\nstart 107 100\n" /* itself again */
 				   "exec 108\nnoexec 108\n"                  /* a vfork child */
 				   "fork 109 100\n"
-				   "fork 110 100\nfork 110 104\n"; /* the pid was given again */
+				   "fork 110 100\nfork 110 104\n" /* the pid was given again */
+				   "load 100 1 7f00\nload 100 1 8f00\n" /* shared objects of 100 */
+				   "load 105 100 7f00\nexec 105\n";     /* gone with the program */
 	static const struct expected expected[] = {
 		{100, PROCESS_STARTED, false, RAW_VALID, "edge/100.profraw"},
+		{100, PROCESS_LOADED, false, RAW_VALID, "edge/100.7f00.profraw"},
+		{100, PROCESS_LOADED, false, RAW_MISSING, NULL},
 		{101, PROCESS_FORKED, false, RAW_EMPTY, "edge/101.profraw"},
 		{102, PROCESS_FORKED, false, RAW_INVALID, "edge/102.profraw"},
 		{103, PROCESS_FORKED, false, RAW_MISSING, NULL},
 		{104, PROCESS_FORKED, false, RAW_FOREIGN, "edge/104.profraw"},
 		{105, PROCESS_FORKED, true, RAW_MISSING, NULL},
+		{105, PROCESS_LOADED, true, RAW_MISSING, NULL},
 		{106, PROCESS_FORKED, false, RAW_MISSING, NULL},
 		{107, PROCESS_STARTED, false, RAW_VALID, "edge/107.profraw"},
 		{108, PROCESS_FORKED, true, RAW_MISSING, NULL},
@@ -602,6 +607,7 @@ static void states_of_a_crafted_folder(void **state)
 	assert_int_equal(dir_create(at, 0755, NULL), 0);
 	put(at, "processes", list, strlen(list));
 	put(at, "100.profraw", raw.p, raw.n);
+	put(at, "100.7f00.profraw", raw.p, raw.n);
 	put(at, "101.profraw", "", 0);
 	put(at, "102.profraw", raw.p, raw.n / 2);
 	put(at, "104.profraw", other.p, other.n);
@@ -613,17 +619,19 @@ static void states_of_a_crafted_folder(void **state)
 	assert_int_equal(train_collect(f->profiles, "edge", &names, &f->facts, &f->err), 0);
 	assert_null(f->facts.failure);
 	assert_processes(f, expected, ARRAY_SIZE(expected));
-	assert_int_equal(f->facts.n_raws, 9);
-	assert_string_equal(f->facts.raws[0].path, "edge/100.profraw");
-	assert_int_equal(f->facts.raws[0].size, raw.n);
-	assert_null(f->facts.raws[0].problem);
-	assert_non_null(f->facts.raws[2].problem);
-	assert_part(f->facts.raws[3].problem, "written by another program");
-	assert_part(f->facts.raws[5].problem, "not a regular file");
-	assert_string_equal(f->facts.raws[7].path, "edge/999.profraw");
-	assert_int_equal(f->facts.raws[7].pid, 0);
-	assert_int_equal(f->facts.raws[7].state, RAW_VALID);
-	assert_int_equal(f->facts.raws[8].state, RAW_INVALID);
+	assert_int_equal(f->facts.n_raws, 10);
+	assert_string_equal(f->facts.raws[0].path, "edge/100.7f00.profraw");
+	assert_int_equal(f->facts.raws[0].pid, 100);
+	assert_string_equal(f->facts.raws[1].path, "edge/100.profraw");
+	assert_int_equal(f->facts.raws[1].size, raw.n);
+	assert_null(f->facts.raws[1].problem);
+	assert_non_null(f->facts.raws[3].problem);
+	assert_part(f->facts.raws[4].problem, "written by another program");
+	assert_part(f->facts.raws[6].problem, "not a regular file");
+	assert_string_equal(f->facts.raws[8].path, "edge/999.profraw");
+	assert_int_equal(f->facts.raws[8].pid, 0);
+	assert_int_equal(f->facts.raws[8].state, RAW_VALID);
+	assert_int_equal(f->facts.raws[9].state, RAW_INVALID);
 }
 
 static void list_that_says_rubbish(void **state)
