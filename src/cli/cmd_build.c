@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "cli/build_view.h"
 #include "cli/opt.h"
 #include "cli/supervise.h"
 #include "cli/terminal.h"
@@ -21,6 +22,7 @@ struct build {
 	char *file, *dist, *until, *profile, *shim;
 	int64_t jobs;
 	bool no_bench;
+	struct build_view view;
 };
 
 static void build_release(struct build *b)
@@ -123,14 +125,20 @@ static int build_work(void *ctx)
 	struct build *b = ctx;
 	struct terminal *t = terminal_new(b->cli);
 	struct report report = {0};
+	struct compile_logs logs = {0};
 	struct error err = ERROR_INIT;
 	int result, code = 0;
 
 	b->o.events = terminal_events(t);
+	b->o.logs = build_view_asked(&b->view) ? &logs : NULL;
 	result = pipeline_run(&b->o, &report, &err);
 	terminal_free(t);
-	if (result == 0 || err.code == ERR_GATE)
+	/* A stopped build is when a user needs to see what was called. */
+	if (b->o.logs)
+		build_view_show(&b->view, b->cli, &logs);
+	else if (result == 0 || err.code == ERR_GATE)
 		print_report(b, &report);
+	compile_logs_release(&logs);
 	if (result < 0) {
 		fflush(stdout);
 		code = cli_fail(&err);
@@ -157,6 +165,21 @@ static int say_up_to_date(const struct build *b, const struct pipeline_last *las
 	return 0;
 }
 
+/* What the last build left, without a process; the state may have been cleaned since, then the
+ * builds are made again. */
+static int show_last(struct build *b, const struct pipeline_last *last)
+{
+	struct compile_logs logs = {0};
+
+	if (!build_view_asked(&b->view))
+		return say_up_to_date(b, last);
+	if (pipeline_last_logs(last, &logs, NULL) < 0)
+		return supervise(build_work, b);
+	build_view_show(&b->view, b->cli, &logs);
+	compile_logs_release(&logs);
+	return 0;
+}
+
 static int build_run(struct cli *cli, int argc, char **argv)
 {
 	struct build b = {.cli = cli, .jobs = sysconf(_SC_NPROCESSORS_ONLN)};
@@ -171,6 +194,8 @@ static int build_run(struct cli *cli, int argc, char **argv)
 		{"profile", 0, OPT_STRING, "FILE", "use this profile instead of training",
 			&b.profile},
 		{"no-bench", 0, OPT_FLAG, NULL, "leave the comparison out", &b.no_bench},
+		{"log", 0, OPT_FLAG, NULL, "print every compiler call instead of the report",
+			&b.view.log},
 		{"jobs", 'j', OPT_NUMBER, "N", "compile this many files at once", &b.jobs},
 		{0},
 	};
@@ -185,7 +210,7 @@ static int build_run(struct cli *cli, int argc, char **argv)
 	if (r < 0)
 		code = cli_fail(&err);
 	else if (r == 0)
-		code = last.up_to_date ? say_up_to_date(&b, &last) : supervise(build_work, &b);
+		code = last.up_to_date ? show_last(&b, &last) : supervise(build_work, &b);
 	pipeline_last_release(&last);
 	build_release(&b);
 	return code;
@@ -200,6 +225,8 @@ const struct verb verb_build = {
 		"earlier build finished and nothing changed is taken from the store; an "
 		"interrupted build\n"
 		"goes on where it was. The user's tree is not touched, apart from the folder of "
-		"artefacts.",
+		"artefacts.\n"
+		"--log tells for every compiler call and every object of the binaries its class "
+		"and why.",
 	.run = build_run,
 };

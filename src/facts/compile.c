@@ -71,8 +71,8 @@ void link_input_release(struct link_input *l)
 void compile_record_release(struct compile_record *r)
 {
 	char *texts[] = {r->id, r->parent, r->language, r->tool, r->cwd, r->output, r->crate_name,
-		r->crate_type, r->metadata, r->target_triple, r->source, r->text_hash,
-		r->map_error};
+		r->crate_type, r->metadata, r->target_triple, r->source, r->text_hash, r->map_error,
+		r->why};
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		free(texts[i]);
@@ -146,6 +146,7 @@ json_t *compile_record_json(const struct compile_record *r)
 	fact_set_u64(o, "order", r->order);
 	json_object_set_new(o, "kind", json_string(call_kind_name(r->kind)));
 	json_object_set_new(o, "class", json_string(call_class_name(r->class)));
+	json_set_text(o, "why", r->why);
 	json_set_text(o, "language", r->language);
 	json_set_text(o, "tool", r->tool);
 	json_set_text(o, "cwd", r->cwd);
@@ -218,6 +219,7 @@ static void texts_from_json(const json_t *o, struct compile_record *r)
 	r->cpu_ns = fact_u64(o, "cpu_ns");
 	r->own_cpu_ns = fact_u64(o, "own_cpu_ns");
 	fact_take_str(o, "parent", &r->parent);
+	fact_take_str(o, "why", &r->why);
 	fact_take_str(o, "language", &r->language);
 	if (!r->language)
 		r->language = xstrdup("");

@@ -60,6 +60,7 @@ struct compile_record {
 	uint64_t order; /* CLOCK_MONOTONIC at start, ns */
 	enum call_kind kind;
 	enum call_class class;
+	char *why;      /* the reason for the class, a few words; NULL in old records */
 	char *language; /* "c", "c++", "rust", "asm" or "" */
 	char *tool;     /* the real compiler, absolute */
 	char *cwd;
@@ -113,6 +114,8 @@ enum object_class {
 struct object_fact {
 	char *path, *member; /* as in link_input */
 	enum object_class class;
+	char *why;       /* the reason for the class, a few words; NULL in old records */
+	struct strv via; /* the partial links that it came through, from the binary inwards */
 	char *record;    /* id of the compile record, or NULL */
 	char *unit;      /* a name that pairs it across builds: source and output relative to the
 			  * slot, or crate name + metadata; NULL for toolchain objects */
@@ -125,7 +128,7 @@ struct binary_fact {
 	char *name;   /* base name */
 	char *path;   /* where it lies now */
 	char *sha256; /* of the file */
-	char *link;   /* id of the record of the link that made it */
+	char *link;   /* id of the record of its final link; NULL in old records */
 	struct object_fact *objects;
 	size_t n_objects, cap_objects;
 };

@@ -27,6 +27,8 @@ void object_fact_release(struct object_fact *o)
 {
 	free(o->path);
 	free(o->member);
+	free(o->why);
+	strv_release(&o->via);
 	free(o->record);
 	free(o->unit);
 	free(o->source);
@@ -71,6 +73,9 @@ static json_t *object_json(const struct object_fact *f)
 	json_set_text(o, "path", f->path);
 	json_set_text(o, "member", f->member);
 	json_object_set_new(o, "class", json_string(object_class_name(f->class)));
+	json_set_text(o, "why", f->why);
+	if (f->via.n)
+		fact_set_strv(o, "via", &f->via);
 	json_set_text(o, "record", f->record);
 	json_set_text(o, "unit", f->unit);
 	json_set_text(o, "source", f->source);
@@ -126,6 +131,8 @@ static int object_from_json(const json_t *o, struct binary_fact *b, struct error
 		return error_context(err, "object %zu", b->n_objects);
 	f.class = (enum object_class) class;
 	fact_take_str(o, "member", &f.member);
+	fact_take_str(o, "why", &f.why);
+	json_opt_strv(o, "via", &f.via);
 	fact_take_str(o, "record", &f.record);
 	fact_take_str(o, "unit", &f.unit);
 	fact_take_str(o, "source", &f.source);

@@ -59,6 +59,17 @@ static void add_artefacts(json_t *o, const struct run *r)
 	}
 }
 
+static json_t *build_keys(const struct run *r)
+{
+	const struct build_out *const outs[] = {&r->plain, &r->instrumented, &r->optimised};
+	json_t *keys = json_array();
+
+	for (size_t i = 0; i < ARRAY_SIZE(outs); i++)
+		if (outs[i]->key)
+			json_array_append_new(keys, json_string(outs[i]->key));
+	return keys;
+}
+
 int last_write(const struct run *r, struct error *err)
 {
 	auto_free char *path = record_path(r);
@@ -71,6 +82,7 @@ int last_write(const struct run *r, struct error *err)
 	run_top_key(r, top);
 	json_set_text(j, "key", top);
 	json_object_set_new(j, "files", files);
+	json_object_set_new(j, "builds", build_keys(r));
 	for (size_t i = 0; i < r->n_compilers; i++)
 		add_compiler(files, &r->compilers[i]);
 	if (r->rustc)
@@ -114,4 +126,37 @@ bool last_is_current(const struct run *r, const struct buf *text)
 			return false;
 	}
 	return true;
+}
+
+void last_builds(const struct run *r, struct strv *keys)
+{
+	auto_free char *path = record_path(r);
+	auto_json json_t *j = path_exists(path) ? sealed_read(path, NULL) : NULL;
+
+	json_opt_strv(j, "builds", keys);
+}
+
+int pipeline_last_logs(const struct pipeline_last *l, struct compile_logs *ret, struct error *err)
+{
+	const struct store store = {.root = l->state, .lock_fd = -1};
+	struct compile_logs logs = {.slot = store_path(&store, "slot")};
+
+	for (size_t i = 0; i < l->nodes.n; i++) {
+		auto_free char *folder = store_node_folder(&store, l->nodes.v[i]);
+		auto_free char *path = path_join(folder, "facts.json");
+		auto_json json_t *record = store_node_record(&store, l->nodes.v[i]);
+		struct build_facts f;
+
+		if (!record || build_facts_read(path, &f, err) < 0) {
+			compile_logs_release(&logs);
+			return error_set(err, ERR_ENVIRONMENT,
+				"the state folder '%s' does not hold the builds of the last "
+				"release any more",
+				l->state);
+		}
+		array_reserve(logs.v, logs.n, logs.cap);
+		logs.v[logs.n++] = f;
+	}
+	*ret = logs;
+	return 0;
 }

@@ -7,3 +7,5 @@
 int last_write(const struct run *r, struct error *err);
 /* Whether inputs, compilers and artefacts are still what they were then. */
 bool last_is_current(const struct run *r, const struct buf *text);
+/* Adds the keys of its build nodes. */
+void last_builds(const struct run *r, struct strv *keys);

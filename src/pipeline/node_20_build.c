@@ -299,6 +299,18 @@ static int run_step(
 	return 0;
 }
 
+/* What a failed step did up to its end is in the log, for the user to read. */
+static int run_steps(struct building *b, uint64_t total, struct error *err)
+{
+	for (size_t i = 0; i < b->steps.n; i++) {
+		if (run_step(b, &b->steps.v[i], total, err) == 0)
+			continue;
+		(void)compile_log_read(b->log, &b->out->facts.log, NULL);
+		return -1;
+	}
+	return 0;
+}
+
 static int digest_now(struct run *r, struct build_facts *f, char **ret, struct error *err)
 {
 	struct source_tree t = SOURCE_TREE_INIT;
@@ -486,9 +498,8 @@ static int do_build(struct building *b, struct error *err)
 		plan_steps(b, r->o->jobs, &b->steps, err) < 0 || remove_binaries(b, err) < 0)
 		return -1;
 	note_profile(b, false);
-	for (size_t i = 0; i < b->steps.n; i++)
-		if (run_step(b, &b->steps.v[i], total, err) < 0)
-			return -1;
+	if (run_steps(b, total, err) < 0)
+		return -1;
 	note_profile(b, true);
 	if (digest_now(r, &out->facts, &out->facts.source_after, err) < 0 ||
 		store_node_begin(&r->store, out->key, &out->folder, err) < 0 ||

@@ -166,6 +166,23 @@ static void keep_stop(const struct run *r, const struct error *err)
 		(void)json_write_file(j, path, NULL);
 }
 
+/* Hands over what the builds recorded. The run has ended: nothing needs it any more. */
+static void hand_over_logs(struct run *r, struct compile_logs *to)
+{
+	struct build_out *const outs[] = {&r->plain, &r->instrumented, &r->optimised};
+
+	if (!to)
+		return;
+	to->slot = store_path(&r->store, "slot");
+	for (size_t i = 0; i < ARRAY_SIZE(outs); i++) {
+		if (!outs[i]->facts.variant)
+			continue;
+		array_reserve(to->v, to->n, to->cap);
+		to->v[to->n++] = outs[i]->facts;
+		outs[i]->facts = (struct build_facts){0};
+	}
+}
+
 int pipeline_run(const struct pipeline_options *o, struct report *report, struct error *err)
 {
 	struct run r;
@@ -183,6 +200,7 @@ int pipeline_run(const struct pipeline_options *o, struct report *report, struct
 		result = run_stages(&r, err);
 		keep_stop(&r, result < 0 ? err : NULL);
 		end_report(&r); /* stopped, or ended before the release */
+		hand_over_logs(&r, o->logs);
 	}
 	run_close(&r);
 	return result;
@@ -202,6 +220,8 @@ int pipeline_look(const struct pipeline_options *o, struct pipeline_last *ret, s
 		ret->up_to_date = file_read(text, 0, &b, NULL) == 0 && last_is_current(&r, &b);
 		ret->dist = run_dist(&r);
 		ret->state = xstrdup(r.store.root);
+		if (ret->up_to_date)
+			last_builds(&r, &ret->nodes);
 		ret->text = buf_detach(&b);
 	}
 	run_close(&r);
@@ -213,5 +233,6 @@ void pipeline_last_release(struct pipeline_last *l)
 	free(l->dist);
 	free(l->state);
 	free(l->text);
+	strv_release(&l->nodes);
 	memset(l, 0, sizeof(*l));
 }

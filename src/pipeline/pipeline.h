@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/events.h"
+#include "report/compile_log.h"
 #include "report/report.h"
 
 struct pipeline_options {
@@ -18,16 +19,21 @@ struct pipeline_options {
 	const char *self; /* path of whet */
 	const char *shim; /* path of whet-shim */
 	const struct events *events;
+	struct compile_logs *logs; /* filled with what there is when the run ends; NULL */
 };
 
 /* What the last complete build left, when nothing changed since. Strings are owned. */
 struct pipeline_last {
 	bool up_to_date;
-	char *dist;  /* its folder */
-	char *state; /* the project's state folder */
-	char *text;  /* its report as text */
+	char *dist;        /* its folder */
+	char *state;       /* the project's state folder */
+	char *text;        /* its report as text */
+	struct strv nodes; /* keys of its builds */
 };
 void pipeline_last_release(struct pipeline_last *l);
+/* The compile logs of its builds. Starts no process. ERR_ENVIRONMENT: the state holds them no more.
+ */
+int pipeline_last_logs(const struct pipeline_last *l, struct compile_logs *ret, struct error *err);
 
 /* Whether everything that the options ask for is already there. Starts no process, takes no lock.
  * -1: the plan cannot be read, or the like. */

@@ -29,6 +29,7 @@ struct join {
 	struct output *outputs; /* sorted by path; of several records the last one */
 	size_t n_outputs, cap_outputs;
 	struct output **by_hash; /* those that exist, sorted; made when needed */
+	struct strv via;         /* the partial links around the objects that are added */
 	size_t n_by_hash;
 	bool hashed;
 };
@@ -170,23 +171,28 @@ static const struct compile_record *record_of_removed(struct join *j, const char
 
 /* ---- classes ------------------------------------------------------------------------------- */
 
-static bool in_toolchain(const struct join *j, const char *path)
+/* The folder of the toolchain that holds it, or NULL. */
+static const char *toolchain_folder(const struct join *j, const char *path)
 {
 	for (size_t i = 0; i < j->folders.n; i++)
 		if (path_is_below(path, j->folders.v[i]))
-			return true;
-	return false;
+			return j->folders.v[i];
+	return NULL;
 }
 
-static bool is_whets(const struct join *j, const struct link_input *in)
+static const char *why_whets(const struct join *j, const struct link_input *in)
 {
+	static const char runtime[] = "the compiler's profile runtime";
+
 	if (j->n->hook && strcmp(in->path, j->n->hook) == 0)
-		return true;
+		return "whet's fork hook";
 	for (size_t i = 0; i < j->n->n_compilers; i++)
 		if (j->n->compilers[i].runtime && strcmp(in->path, j->n->compilers[i].runtime) == 0)
-			return true;
-	return in_toolchain(j, in->path) && (strstr(in->path, "libclang_rt.profile") ||
-						    strstr(in->path, "libprofiler_builtins"));
+			return runtime;
+	if (toolchain_folder(j, in->path) && (strstr(in->path, "libclang_rt.profile") ||
+						     strstr(in->path, "libprofiler_builtins")))
+		return runtime;
+	return NULL;
 }
 
 static enum object_class class_of(const struct compile_record *r)
@@ -238,29 +244,48 @@ static bool is_rustc_object(const struct compile_record *rustc, const struct lin
 		       ends_with(base, ".rustc.o") || strstr(in->path, "/rustc") != NULL);
 }
 
-static const struct compile_record *record_of(
-	struct join *j, const struct compile_record *link, const struct link_input *in)
+/* *how: by what it was found. */
+static const struct compile_record *record_of(struct join *j, const struct compile_record *link,
+	const struct link_input *in, const char **how)
 {
 	const struct compile_record *rustc = record_with_id(j->log, link->parent);
 	const struct compile_record *r;
 	const struct output *o = output_of(j, in->path);
 
+	*how = in->member ? "a member of the call's output" : "the call's output";
 	if (in->member && o && o->record->kind == CALL_RUSTC && ends_with(in->member, ".rcgu.o"))
 		return o->record;
 	if (!in->member && o)
 		return o->record;
+	*how = "same bytes as the call's output";
 	r = record_by_hash(j, in->sha256);
-	if (!r && is_rustc_object(rustc, in))
+	if (!r && is_rustc_object(rustc, in)) {
+		*how = "rustc's own object";
 		r = rustc;
-	if (!r && is_temporary_of(link, in))
+	}
+	if (!r && is_temporary_of(link, in)) {
+		*how = "temporary object of the call that also links";
 		r = link;
-	if (!r && in->member)
+	}
+	if (!r && in->member) {
+		*how = "named like the only output that was removed";
 		r = record_of_removed(j, in->member);
+	}
 	return r;
 }
 
+/* The reason for a class that follows from a record: the call's, and how the two belong together.
+ */
+static char *why_of(const struct compile_record *r, enum object_class class, const char *how)
+{
+	return xasprintf("%s%s%s; %s", class == OBJECT_UNKNOWN ? call_class_name(r->class) : "",
+		class == OBJECT_UNKNOWN ? " call: " : "", r->why ? r->why : "reason not recorded",
+		how);
+}
+
+/* why: becomes the object's. */
 static void add_object(struct join *j, const struct link_input *in, enum object_class class,
-	const struct compile_record *r)
+	const struct compile_record *r, char *why)
 {
 	struct binary_fact *b = j->binary;
 	struct object_fact *o;
@@ -271,6 +296,8 @@ static void add_object(struct join *j, const struct link_input *in, enum object_
 	o->path = xstrdup(in->path);
 	o->member = xstrdup(in->member);
 	o->class = class;
+	o->why = why;
+	strv_add_all(&o->via, &j->via);
 	o->code_hash = xstrdup(in->code_hash);
 	strv_add_all(&o->functions, &in->functions);
 	if (!r)
@@ -280,25 +307,49 @@ static void add_object(struct join *j, const struct link_input *in, enum object_
 	o->source = xstrdup(unit_source(r, in));
 }
 
+static void add_unrecorded(struct join *j, const struct link_input *in)
+{
+	const char *folder = toolchain_folder(j, in->path);
+
+	if (folder)
+		add_object(j, in, OBJECT_TOOLCHAIN, NULL, xasprintf("in '%s'", folder));
+	else
+		add_object(j, in, OBJECT_UNKNOWN, NULL, xstrdup("no recorded call made it"));
+}
+
+static void add_links(struct join *j, const struct compile_record *link, int depth);
+
+/* The objects of a partial link stand for it. */
+static void add_partial(struct join *j, const struct link_input *in,
+	const struct compile_record *partial, int depth)
+{
+	size_t n = j->via.n;
+
+	strv_add(&j->via, in->path);
+	add_links(j, partial, depth + 1);
+	free(j->via.v[n]);
+	j->via.v[n] = NULL;
+	j->via.n = n;
+}
+
 static void add_links(struct join *j, const struct compile_record *link, int depth)
 {
 	for (size_t i = 0; i < link->n_links; i++) {
 		const struct link_input *in = &link->links[i];
+		const char *how, *whets = why_whets(j, in);
 		const struct compile_record *r;
 
-		if (is_whets(j, in)) {
-			add_object(j, in, OBJECT_WHET, NULL);
+		if (whets) {
+			add_object(j, in, OBJECT_WHET, NULL, xstrdup(whets));
 			continue;
 		}
-		r = record_of(j, link, in);
+		r = record_of(j, link, in, &how);
 		if (r && r->kind == CALL_PARTIAL_LINK && r->n_links && depth < PARTIAL_DEPTH)
-			add_links(j, r, depth + 1);
+			add_partial(j, in, r, depth);
 		else if (r)
-			add_object(j, in, class_of(r), r);
+			add_object(j, in, class_of(r), r, why_of(r, class_of(r), how));
 		else
-			add_object(j, in,
-				in_toolchain(j, in->path) ? OBJECT_TOOLCHAIN : OBJECT_UNKNOWN,
-				NULL);
+			add_unrecorded(j, in);
 	}
 }
 
@@ -426,6 +477,7 @@ int wrap_binary_facts(const struct compile_log *log, const struct wrap_node *n, 
 	free(j.outputs);
 	free(j.by_hash);
 	strv_release(&j.folders);
+	strv_release(&j.via);
 	if (r < 0)
 		binary_fact_release(&b);
 	else

@@ -1,8 +1,10 @@
 #include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -67,25 +69,55 @@ static bool makes_image(enum call_kind k)
 	return k == CALL_LINK || k == CALL_COMPILE_LINK;
 }
 
-static enum call_class class_of_cc(
-	const struct shim_call *c, const struct node_tool *t, const struct compile_record *r)
+/* Sets the class together with the reason: who decides says why, and nobody guesses afterwards. */
+__attribute__((format(printf, 3, 4))) static void classify(
+	struct compile_record *r, enum call_class class, const char *fmt, ...)
+{
+	auto_buf struct buf why = BUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&why, fmt, ap);
+	va_end(ap);
+	r->class = class;
+	free(r->why);
+	r->why = buf_detach(&why);
+}
+
+static void classify_link_of_rustc(struct compile_record *r)
 {
 	const char *parent = getenv(ENV_PARENT_CLASS);
-	const char *place = r->output ? r->output : r->cwd;
 
-	if (r->kind == CALL_QUERY || r->kind == CALL_PREPROCESS)
-		return CLASS_NONE;
-	if (observing())
-		return CLASS_OBSERVE;
-	if (r->parent && (r->kind == CALL_LINK || r->kind == CALL_PARTIAL_LINK))
-		return parent && strcmp(parent, "target") == 0 ? CLASS_TARGET : CLASS_HOST;
-	if (!is_target_output(c->node, place))
-		return CLASS_HOST;
-	if (r->kind == CALL_ASSEMBLE)
-		return CLASS_NONE;
-	if (r->kind == CALL_PARTIAL_LINK)
-		return CLASS_TARGET;
-	return t->compiler >= 0 && t->family == FAMILY_CLANG ? CLASS_TARGET : CLASS_FOREIGN;
+	if (parent && strcmp(parent, "target") == 0)
+		classify(r, CLASS_TARGET, "link of a target crate");
+	else
+		classify(r, CLASS_HOST, "link of a crate for the build machine");
+}
+
+static void classify_cc(
+	const struct shim_call *c, const struct node_tool *t, struct compile_record *r)
+{
+	const char *place = r->output ? r->output : r->cwd;
+	const char *home = c->node->target_dir && c->node->target ? "target folder" : "slot";
+
+	if (r->kind == CALL_QUERY)
+		classify(r, CLASS_NONE, "a question to the compiler");
+	else if (r->kind == CALL_PREPROCESS)
+		classify(r, CLASS_NONE, "makes no code");
+	else if (observing())
+		classify(r, CLASS_OBSERVE, "configure step: observed");
+	else if (r->parent && (r->kind == CALL_LINK || r->kind == CALL_PARTIAL_LINK))
+		classify_link_of_rustc(r);
+	else if (!is_target_output(c->node, place))
+		classify(r, CLASS_HOST, "output outside the %s", home);
+	else if (r->kind == CALL_ASSEMBLE)
+		classify(r, CLASS_NONE, "assembly: nothing to count in it");
+	else if (r->kind == CALL_PARTIAL_LINK)
+		classify(r, CLASS_TARGET, "partial link below the %s", home);
+	else if (t->compiler < 0 || t->family != FAMILY_CLANG)
+		classify(r, CLASS_FOREIGN, "%s: not the compiler of this node", t->name);
+	else
+		classify(r, CLASS_TARGET, "output below the %s", home);
 }
 
 static void add_flag(struct compile_record *r, const char *flag)
@@ -225,7 +257,7 @@ int shim_plan_cc(struct shim_call *c, const char *name, int argc, char **argv, s
 	r->output = cc_output(&a, r->cwd);
 	if (a.sources.n == 1)
 		r->source = xstrdup(a.sources.v[0]);
-	r->class = class_of_cc(c, t, r);
+	classify_cc(c, t, r);
 	add_cc_flags(c, t, &a);
 	add_map(c, &a);
 	strv_add(&c->argv, t->path);
@@ -238,17 +270,26 @@ int shim_plan_cc(struct shim_call *c, const char *name, int argc, char **argv, s
 	return 0;
 }
 
-static enum call_class class_of_rustc(const struct shim_call *c, const struct rustc_call *a)
+static void classify_rustc(struct shim_call *c, const struct rustc_call *a)
 {
-	bool proc_macro = a->crate_type && strcmp(a->crate_type, "proc-macro") == 0;
+	struct compile_record *r = &c->record;
 
 	if (a->kind == CALL_QUERY)
-		return CLASS_NONE;
-	if (observing())
-		return CLASS_OBSERVE;
-	if (!a->target || !c->node->target || strcmp(a->target, c->node->target) != 0 || proc_macro)
-		return CLASS_HOST;
-	return a->code && !a->std ? CLASS_TARGET : CLASS_NONE;
+		classify(r, CLASS_NONE, "a question to the compiler");
+	else if (observing())
+		classify(r, CLASS_OBSERVE, "configure step: observed");
+	else if (!a->target)
+		classify(r, CLASS_HOST, "no --target");
+	else if (!c->node->target || strcmp(a->target, c->node->target) != 0)
+		classify(r, CLASS_HOST, "--target differs");
+	else if (a->crate_type && strcmp(a->crate_type, "proc-macro") == 0)
+		classify(r, CLASS_HOST, "proc macro: runs inside the compiler");
+	else if (a->std)
+		classify(r, CLASS_NONE, "crate of the standard library");
+	else if (!a->code)
+		classify(r, CLASS_NONE, "makes no code");
+	else
+		classify(r, CLASS_TARGET, "--target is that of the node");
 }
 
 static void add_rustc_flags(struct shim_call *c, const struct rustc_call *a)
@@ -313,7 +354,7 @@ int shim_plan_rustc(struct shim_call *c, int argc, char **argv, struct error *er
 	rustc_classify(&words, &a);
 	r->tool = xstrdup(argv[first - 1]);
 	fill_rustc_record(r, &a);
-	r->class = class_of_rustc(c, &a);
+	classify_rustc(c, &a);
 	add_rustc_flags(c, &a);
 	if (inner && *inner)
 		strv_add(&c->argv, inner);
