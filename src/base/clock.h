@@ -7,7 +7,12 @@
 #define NS_PER_S 1000000000ULL
 #define NS_PER_MS 1000000ULL
 
+/* Without the time during which the whole run was stopped (Ctrl-Z), so that no time limit runs out
+ * meanwhile. */
 uint64_t clock_mono_ns(void);
+/* Before any fork: makes that time common to this process and its later forks. */
+void clock_share_pause(void);
+void clock_add_pause(uint64_t ns);
 uint64_t clock_real_ns(void);
 uint64_t clock_thread_cpu_ns(void); /* of the calling thread */
 uint64_t clock_usage_ns(int who);   /* CPU time by getrusage(): RUSAGE_SELF or RUSAGE_CHILDREN */

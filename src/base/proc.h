@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/strv.h"
 
@@ -49,9 +50,25 @@ int proc_capture(const struct proc_options *o, uint64_t timeout_ns, struct strv 
 /* "exit code 3" or "signal 9 (Killed)"; caller frees. */
 char *proc_exit_text(const struct proc_exit *e);
 
-/* Kills all descendants of this process (SIGKILL) until none is left; the process should be a
- * child subreaper, so that orphans stay descendants. except: a pid to leave alone, or 0. */
-void proc_kill_descendants(pid_t except);
+/* Kills all descendants of root (SIGKILL) until none is left, for at most limit_ns; false when some
+ * are. root should be a child subreaper, so that orphans stay its descendants; when it is this
+ * process, it waits for all of its children. */
+bool proc_kill_below(pid_t root, uint64_t limit_ns);
+/* Takes the ends of all children that have ended, unknown ones (orphans) too. */
+void proc_reap(void);
+/* Signals every descendant of root once. */
+void proc_signal_below(pid_t root, int sig);
+/* Stops all descendants of root but one (0: all), until every one stands still or time is up;
+ * SIGCONT lets them go on. */
+void proc_stop_below(pid_t root, pid_t except, uint64_t limit_ns);
+/* Kills the process that has this pid and start time, and all of its descendants; false when it is
+ * gone. */
+bool proc_kill_tree(pid_t pid, uint64_t start);
+/* Adds a line "PID (state S): COMMAND" for each live descendant of root, at most 20; returns how
+ * many there are. */
+size_t proc_describe_below(pid_t root, struct buf *ret);
+/* Signals the process that has this pid and start time and no other; false when it is gone. */
+bool proc_signal(pid_t pid, uint64_t start, int sig);
 
 /* The pids of all live descendants of pid (not pid itself). *ret is malloc'ed; returns count. */
 size_t proc_descendants(pid_t pid, pid_t **ret);

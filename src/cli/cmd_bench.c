@@ -179,7 +179,7 @@ static int bench_verb(struct cli *cli, int argc, char **argv)
 	if (r < 0)
 		code = cli_fail(&err);
 	else if (r == 0)
-		code = supervise(bench_work, &c);
+		code = supervise(bench_work, &c, NULL);
 	comparing_release(&c);
 	return code;
 }

@@ -210,7 +210,10 @@ static int build_run(struct cli *cli, int argc, char **argv)
 	if (r < 0)
 		code = cli_fail(&err);
 	else if (r == 0)
-		code = last.up_to_date ? show_last(&b, &last) : supervise(build_work, &b);
+		code = last.up_to_date
+			       ? show_last(&b, &last)
+			       : supervise(build_work, &b,
+					 "the next `whet build` goes on where this one was");
 	pipeline_last_release(&last);
 	build_release(&b);
 	return code;

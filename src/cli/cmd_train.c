@@ -137,7 +137,7 @@ static int train_verb(struct cli *cli, int argc, char **argv)
 	if (r < 0)
 		code = cli_fail(&err);
 	else if (r == 0)
-		code = supervise(train_work, &t);
+		code = supervise(train_work, &t, NULL);
 	strv_release(&t.binaries);
 	plan_release(&t.plan);
 	free(t.file);

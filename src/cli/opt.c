@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/mem.h"
+#include "base/scratch.h"
 
 struct parsing {
 	struct cli *cli;
@@ -235,19 +235,15 @@ int cli_fail(struct error *err)
 int cli_in_folder(
 	const char *verb, int (*work)(void *ctx, const char *folder, struct error *err), void *ctx)
 {
-	auto_free char *folder = xasprintf("/tmp/whet-%s-XXXXXX", verb);
+	auto_free char *word = xasprintf("whet-%s", verb), *folder = NULL;
 	struct error err = ERROR_INIT;
-	int r;
+	int r = scratch_name(word, &folder, &err);
 
-	if (!mkdtemp(folder)) {
-		error_set(&err, ERR_IO, "cannot make a folder in /tmp: %s", strerror(errno));
-		return cli_fail(&err);
-	}
-	if (chmod(folder, 0711) < 0)
-		r = error_set(&err, ERR_IO, "cannot open up '%s': %s", folder, strerror(errno));
-	else
+	if (r == 0)
+		r = scratch_create(folder, &err);
+	if (r == 0)
 		r = work(ctx, folder, &err);
-	tree_remove(folder, NULL);
+	scratch_remove();
 	fflush(stdout);
 	return r < 0 ? cli_fail(&err) : 0;
 }

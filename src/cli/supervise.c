@@ -2,101 +2,231 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
-#include <poll.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/mem.h"
 #include "base/proc.h"
+#include "base/scratch.h"
 #include "cli/opt.h"
 
-/* In the child: the pipe's other end closes when the keeper dies, even by SIGKILL. */
-static void *watch_keeper(void *arg)
-{
-	int fd = *(int *)arg;
-	char c;
-	ssize_t n;
+#define KILL_LIMIT_NS (20 * NS_PER_S) /* for everything to be gone after SIGKILL */
+#define STOP_LIMIT_NS NS_PER_S
+#define INTERRUPTED 130
 
-	do
-		n = read(fd, &c, 1);
-	while (n < 0 && errno == EINTR);
-	proc_kill_descendants(0);
-	_exit(130);
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+static bool is_ending(int sig)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
+		if (ending[i] == sig)
+			return true;
+	return false;
 }
 
-_Noreturn static void work(int (*fn)(void *ctx), void *ctx, int alive)
+static void kill_all_below(void)
 {
-	static int fd;
-	pthread_t thread;
-	sigset_t none;
-	int code;
+	auto_buf struct buf left = BUF_INIT;
 
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* The keeper decides what an interrupt from the terminal does. */
+	if (proc_kill_below(getpid(), KILL_LIMIT_NS))
+		return;
+	proc_describe_below(getpid(), &left);
+	fprintf(stderr, "whet: these processes do not end after SIGKILL:\n%s\n", buf_str(&left));
+}
+
+/* ---- Worker --------------------------------------------------------------------------------- */
+
+/* Ctrl-C, Ctrl-\ and Ctrl-Z reach the whole foreground group; what they do is for the keeper to
+ * decide. */
+static void worker_signals(void)
+{
+	sigset_t none;
+
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	fd = alive;
-	if (pthread_create(&thread, NULL, watch_keeper, &fd) != 0) {
-		fprintf(stderr, "whet: cannot start a thread\n");
-		exit(5);
-	}
-	code = fn(ctx);
-	code = cli_finish(code);
-	proc_kill_descendants(0);
-	exit(code);
+	signal(SIGTSTP, SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static int child_code(int status)
+_Noreturn static void work(int (*fn)(void *ctx), void *ctx, pid_t guard)
+{
+	int code;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != guard)
+		_exit(INTERRUPTED);
+	worker_signals();
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	code = fn(ctx);
+	exit(cli_finish(code));
+}
+
+/* ---- Guard ---------------------------------------------------------------------------------- */
+
+static int worker_code(int status)
 {
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
+	if (is_ending(WTERMSIG(status)))
+		return INTERRUPTED;
 	fprintf(stderr, "whet: the build process was ended by signal %d (%s)\n", WTERMSIG(status),
 		strsignal(WTERMSIG(status)));
 	return 5;
 }
 
-/* Waits for the child or a signal. */
-static int keep(pid_t child, int signals)
+/* Waits for the worker's end, or for that of the keeper: then the other end of `alive` closes. */
+static int guard_wait(pid_t worker, int alive)
 {
-	int pidfd = (int)syscall(SYS_pidfd_open, child, 0), status = 0;
-	struct pollfd p[2] = {{.fd = pidfd, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
+	int pidfd = (int)syscall(SYS_pidfd_open, worker, 0), status = 0;
+	struct pollfd p[2] = {{.fd = pidfd, .events = POLLIN}, {.fd = alive, .events = POLLIN}};
 
 	while (poll(p, 2, -1) < 0 && errno == EINTR)
 		;
-	if (p[1].revents && !p[0].revents) {
-		kill(child, SIGKILL);
-		waitpid(child, NULL, 0);
-		proc_kill_descendants(0);
-		fprintf(stderr, "\nwhet: interrupted; the next `whet build` goes on where this one "
-				"was\n");
-		return 130;
+	if (p[0].revents) {
+		waitpid(worker, &status, 0);
+		return worker_code(status);
 	}
-	waitpid(child, &status, 0);
-	proc_kill_descendants(0);
-	return child_code(status);
+	kill(worker, SIGKILL);
+	waitpid(worker, NULL, 0);
+	return INTERRUPTED;
 }
 
-int supervise(int (*fn)(void *ctx), void *ctx)
+/* All signals stay blocked: the keeper decides. */
+_Noreturn static void guard(int (*fn)(void *ctx), void *ctx, int alive)
+{
+	sigset_t all;
+	pid_t self = getpid(), worker;
+	int code;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	worker = fork();
+	if (worker == 0) {
+		close(alive);
+		work(fn, ctx, self);
+	}
+	prctl(PR_SET_NAME, "whet-guard");
+	if (worker < 0) {
+		fprintf(stderr, "whet: cannot fork: %s\n", strerror(errno));
+		_exit(5);
+	}
+	code = guard_wait(worker, alive);
+	kill_all_below();
+	scratch_remove();
+	_exit(code);
+}
+
+/* ---- Keeper --------------------------------------------------------------------------------- */
+
+/* What was ignored when whet was started stays so: nohup, and the background jobs of scripts. */
+static void watched_signals(sigset_t *ret)
+{
+	struct sigaction sa;
+
+	sigemptyset(ret);
+	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
+		if (sigaction(ending[i], NULL, &sa) == 0 && sa.sa_handler != SIG_IGN)
+			sigaddset(ret, ending[i]);
+	if (sigaction(SIGTSTP, NULL, &sa) == 0 && sa.sa_handler != SIG_IGN)
+		sigaddset(ret, SIGTSTP);
+}
+
+/* The build's processes lead groups of their own, which the terminal does not stop. */
+static void stand_still(pid_t guard_pid)
+{
+	sigset_t tstp;
+	uint64_t begin;
+
+	proc_stop_below(getpid(), guard_pid, STOP_LIMIT_NS);
+	begin = clock_mono_ns();
+	sigemptyset(&tstp);
+	sigaddset(&tstp, SIGTSTP);
+	raise(SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &tstp, NULL); /* stops here until SIGCONT */
+	sigprocmask(SIG_BLOCK, &tstp, NULL);
+	clock_add_pause(clock_mono_ns() - begin);
+	proc_signal_below(getpid(), SIGCONT);
+}
+
+static int interrupted(const char *next)
+{
+	fprintf(stderr, "\nwhet: interrupted%s%s\n", next ? "; " : "", next ? next : "");
+	return INTERRUPTED;
+}
+
+/* Reads one signal; true when it is one that ends whet. */
+static bool ends(int signals, pid_t guard_pid)
+{
+	struct signalfd_siginfo info;
+
+	if (read(signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
+		return false;
+	if (info.ssi_signo == SIGTSTP) {
+		stand_still(guard_pid);
+		return false;
+	}
+	return is_ending((int)info.ssi_signo);
+}
+
+/* Waits for the guard's end; the first signal that ends whet makes the guard do so. */
+static int keep(pid_t guard_pid, int signals, int alive, const char *next)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, guard_pid, 0), status = 0;
+	bool asked = false;
+
+	for (;;) {
+		struct pollfd p[2] = {{.fd = pidfd, .events = POLLIN},
+			{.fd = asked ? -1 : signals, .events = POLLIN}};
+		int limit = asked ? (int)(2 * KILL_LIMIT_NS / NS_PER_MS) : -1;
+		int r = poll(p, 2, limit);
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r <= 0 || p[0].revents)
+			break;
+		if (!ends(signals, guard_pid))
+			continue;
+		asked = true;
+		close(alive);
+		kill(guard_pid, SIGCONT);
+	}
+	/* The guard is gone, or does not do its work. */
+	kill(guard_pid, SIGKILL);
+	waitpid(guard_pid, &status, 0);
+	kill_all_below();
+	scratch_remove();
+	if (asked || (WIFEXITED(status) && WEXITSTATUS(status) == INTERRUPTED))
+		return interrupted(next);
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	fprintf(stderr, "whet: the build's guard was ended by signal %d (%s)\n", WTERMSIG(status),
+		strsignal(WTERMSIG(status)));
+	return 5;
+}
+
+int supervise(int (*fn)(void *ctx), void *ctx, const char *next)
 {
 	sigset_t set;
 	int alive[2], signals;
 	pid_t child;
 
 	fflush(NULL);
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGQUIT);
+	signal(SIGCHLD, SIG_DFL); /* ignored, it would lose how children ended */
+	scratch_share();
+	clock_share_pause();
+	watched_signals(&set);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signals = signalfd(-1, &set, SFD_CLOEXEC);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -112,8 +242,8 @@ int supervise(int (*fn)(void *ctx), void *ctx)
 	if (child == 0) {
 		close(alive[1]);
 		close(signals);
-		work(fn, ctx, alive[0]);
+		guard(fn, ctx, alive[0]);
 	}
 	close(alive[0]);
-	return keep(child, signals);
+	return keep(child, signals, alive[1], next);
 }

@@ -18,9 +18,10 @@ static bool order_matters(const char *key)
 	return !strcmp(key, "services") || !strcmp(key, "headers");
 }
 
-static void add(struct sha256 *h, const struct node *n, bool ordered);
+static void add(struct sha256 *h, const struct node *n, bool ordered, const char *skip);
 
-static void add_mapping(struct sha256 *h, const struct node *n, bool ordered)
+/* skip: a key that does not count; NULL: all do. */
+static void add_mapping(struct sha256 *h, const struct node *n, bool ordered, const char *skip)
 {
 	struct node **pairs = xcalloc(n->n + 1, sizeof(*pairs));
 
@@ -29,13 +30,15 @@ static void add_mapping(struct sha256 *h, const struct node *n, bool ordered)
 	if (!ordered)
 		qsort(pairs, n->n / 2, 2 * sizeof(*pairs), by_key);
 	for (size_t i = 0; i + 1 < n->n; i += 2) {
+		if (skip && strcmp(pairs[i]->text, skip) == 0)
+			continue;
 		sha256_adds(h, pairs[i]->text);
-		add(h, pairs[i + 1], order_matters(pairs[i]->text));
+		add(h, pairs[i + 1], order_matters(pairs[i]->text), NULL);
 	}
 	free(pairs);
 }
 
-static void add(struct sha256 *h, const struct node *n, bool ordered)
+static void add(struct sha256 *h, const struct node *n, bool ordered, const char *skip)
 {
 	if (n->kind == NODE_SCALAR) {
 		sha256_adds(h, node_is_null(n) ? "null" : "text");
@@ -45,19 +48,19 @@ static void add(struct sha256 *h, const struct node *n, bool ordered)
 	sha256_adds(h, n->kind == NODE_SEQUENCE ? "list" : "mapping");
 	if (n->kind == NODE_SEQUENCE)
 		for (size_t i = 0; i < n->n; i++)
-			add(h, n->items[i], false);
+			add(h, n->items[i], false, NULL);
 	else
-		add_mapping(h, n, ordered);
+		add_mapping(h, n, ordered, skip);
 	sha256_adds(h, "end");
 }
 
-void digest_node(const struct node *n, char hex[65])
+void digest_node(const struct node *n, const char *skip, char hex[65])
 {
 	struct sha256 h;
 
 	sha256_begin(&h);
 	sha256_adds(&h, "whet plan 1");
 	if (n)
-		add(&h, n, false);
+		add(&h, n, false, skip);
 	sha256_end(&h, hex);
 }

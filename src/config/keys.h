@@ -82,6 +82,7 @@ void expect_release(struct plan_expect *e);
 
 /* check.c: what only the whole file shows. */
 void check_plan(struct problems *ps, const struct node *root, const struct plan *p);
-/* digest.c: of a part's content, without comments, formatting and the order of unordered keys.
+/* digest.c: of a part's content, without comments, formatting, the order of unordered keys, and its
+ * key `skip`.
  * n NULL: of nothing. */
-void digest_node(const struct node *n, char hex[65]);
+void digest_node(const struct node *n, const char *skip, char hex[65]);

@@ -93,9 +93,10 @@ static void read_tree(const struct yaml *y, struct plan *p, struct problems *ps)
 	if (ps->n)
 		return;
 	fill_defaults(p);
-	digest_node(y->root, p->digest);
-	digest_node(node_get(y->root, "train"), p->training_digest);
-	digest_node(node_get(y->root, "build"), p->build_digest);
+	digest_node(y->root, NULL, p->digest);
+	digest_node(node_get(y->root, "train"), NULL, p->training_digest);
+	/* How long whet waits for a build says nothing about what it gives. */
+	digest_node(node_get(y->root, "build"), "timeout", p->build_digest);
 }
 
 int plan_read(const char *path, struct plan *ret, struct error *err)

@@ -116,6 +116,7 @@ void read_build(struct problems *ps, const struct key *k, const struct node *n, 
 	const struct node *binary = node_get(n, "binary");
 
 	b->at = (struct place){.line = n->line, .column = n->column};
+	b->timeout_ns = 3600 * NS_PER_S;
 	if (!keys_read(ps, &table_build, n, b))
 		return;
 	if (binary && binary->kind == NODE_SEQUENCE && !binary->n)
@@ -172,6 +173,9 @@ static const struct key build[] = {
 	{"dir", KEY_PATH, BUILD(dir), .doc = "Source folder, relative to whet.yaml; default `.`."},
 	{"exclude", KEY_LIST, BUILD(exclude),
 		.doc = "Globs, relative to `dir`, of files that are no sources."},
+	{"timeout", KEY_DURATION, BUILD(timeout_ns), NS_PER_S, 7 * 24 * 3600 * NS_PER_S,
+		.doc = "How long a build step may print nothing and end no compiler call; then it "
+		       "counts as hanging and is ended. Default 3600s."},
 	{"flags", KEY_LATER, .doc = "More compiler flags."},
 	{"lto", KEY_LATER, .doc = "Link-time optimisation by whet."},
 };

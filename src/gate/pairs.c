@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/scratch.h"
 #include "gate/rules.h"
 
 static bool same(const char *a, const char *b)
@@ -75,6 +76,19 @@ static size_t hex_run(const char *s)
 	return n;
 }
 
+/* The length of a path up to and with the component behind /whet-tmp/, the TMPDIR of builds; 0: not
+ * one. */
+static size_t temporary_prefix(const char *path)
+{
+	static const char mark[] = "/" SCRATCH_TMP "/";
+	const char *at = *path == '/' ? strstr(path, mark) : NULL;
+
+	if (!at || strcspn(path, ",=: ") < (size_t)(at - path))
+		return 0;
+	at += sizeof(mark) - 1;
+	return (size_t)(at - path) + strcspn(at, "/");
+}
+
 /* Replaces what differs between two equal calls: random temporary names, and cargo's hash of a
  * crate's identity, which same-identity judges. */
 static char *normal_word(const char *word)
@@ -82,7 +96,12 @@ static char *normal_word(const char *word)
 	struct buf b = BUF_INIT;
 
 	while (*word) {
-		if (strncmp(word, "/tmp/", 5) == 0) {
+		size_t n = temporary_prefix(word);
+
+		if (n) {
+			buf_adds(&b, "/tmp/*");
+			word += n;
+		} else if (strncmp(word, "/tmp/", 5) == 0) {
 			buf_adds(&b, "/tmp/*");
 			word += 5;
 			word += strcspn(word, "/");

@@ -1,92 +1,12 @@
 /* Probe: the compilers, the hook, a scratch folder; what an interrupted run left is cleaned up. */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/proc.h"
 #include "buildtool/buildtool.h"
 #include "pipeline/run.h"
 #include "wrap/wrap.h"
-
-/* ---- what an interrupted run left ---- */
-
-static bool has_environment_entry(pid_t pid, const char *entry)
-{
-	auto_free char *path = xasprintf("/proc/%d/environ", (int)pid);
-	auto_buf struct buf b = BUF_INIT;
-
-	if (file_read(path, 4 << 20, &b, NULL) < 0)
-		return false;
-	for (const char *p = buf_str(&b), *end = p + b.n; p < end; p += strlen(p) + 1)
-		if (strcmp(p, entry) == 0)
-			return true;
-	return false;
-}
-
-static void kill_survivors(const char *run_id)
-{
-	auto_free char *entry = xasprintf("WHET_RUN_ID=%s", run_id);
-	DIR *d = opendir("/proc");
-	struct dirent *e;
-
-	while (d && (e = readdir(d))) {
-		char *end;
-		long pid = strtol(e->d_name, &end, 10);
-
-		if (!*end && pid > 0 && pid != getpid() && has_environment_entry((pid_t)pid, entry))
-			kill((pid_t)pid, SIGKILL);
-	}
-	if (d)
-		closedir(d);
-}
-
-static void clean_up_earlier_run(const char *record)
-{
-	struct error ignored = ERROR_INIT;
-	auto_json json_t *j = path_exists(record) ? json_read_file(record, &ignored) : NULL;
-	auto_free char *id = j ? json_opt_str(j, "run_id") : NULL;
-	auto_free char *scratch = j ? json_opt_str(j, "scratch") : NULL;
-
-	if (id)
-		kill_survivors(id);
-	if (scratch && strncmp(path_basename(scratch), "whet-", 5) == 0)
-		tree_remove(scratch, &ignored);
-	error_release(&ignored);
-}
-
-static int open_scratch(struct run *r, struct error *err)
-{
-	auto_free char *record = store_path(&r->store, "run.json");
-	const char *tmp = getenv("TMPDIR");
-	auto_free char *path = xasprintf("%s/whet-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
-	auto_json json_t *j = json_object();
-	unsigned char random[8];
-	char id[17];
-
-	clean_up_earlier_run(record);
-	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
-		return error_set(err, ERR_IO, "cannot get random bytes: %s", strerror(errno));
-	for (size_t i = 0; i < sizeof(random); i++)
-		snprintf(id + 2 * i, 3, "%02x", random[i]);
-	/* Others may pass through but not look: services that drop privileges reach their own
-	 * folders below by name. */
-	if (!mkdtemp(path) || chmod(path, 0711) < 0)
-		return error_set(
-			err, ERR_IO, "cannot make a folder '%s': %s", path, strerror(errno));
-	r->scratch = take_ptr(path);
-	setenv("WHET_RUN_ID", id, 1);
-	json_set_text(j, "run_id", id);
-	json_set_text(j, "scratch", r->scratch);
-	return json_write_file(j, record, err);
-}
 
 /* ---- compilers ---- */
 
@@ -262,7 +182,7 @@ int node_probe(struct run *r, struct error *err)
 {
 	const struct plan_build *b = &r->plan.build;
 
-	if (node_release_check(r, err) < 0 || open_scratch(r, err) < 0 ||
+	if (node_release_check(r, err) < 0 || run_begin(r, err) < 0 ||
 		buildtool_check(b, r->source_root, err) < 0 || probe_compilers(r, err) < 0 ||
 		make_hook(r, err) < 0)
 		return -1;

@@ -1,22 +1,17 @@
 /* Build: sources to binaries and a compile log, in one of three modes. Always in the slot, so that
  * the compilers see the same paths every time. */
-#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <fcntl.h>
-#include <signal.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/proc.h"
 #include "buildtool/buildtool.h"
 #include "pipeline/outside.h"
 #include "pipeline/run.h"
+#include "pipeline/step.h"
 #include "wrap/wrap.h"
-
-#define LOG_LINES 30 /* of a failed step, in its message */
 
 static const char *const variants[] = {"plain", "instrumented", "optimised"};
 
@@ -234,43 +229,20 @@ static int remove_binaries(const struct building *b, struct error *err)
 	return 0;
 }
 
-static uint64_t count_records(const char *folder)
-{
-	DIR *d = opendir(folder);
-	struct dirent *e;
-	uint64_t n = 0;
-
-	while (d && (e = readdir(d)))
-		n += e->d_name[0] != '.';
-	if (d)
-		closedir(d);
-	return n;
-}
-
-static int wait_for_step(
-	struct building *b, pid_t pid, uint64_t total, struct proc_exit *end, struct error *err)
-{
-	auto_free char *name = xasprintf("%s build", variants[b->mode]);
-	int result;
-
-	while ((result = proc_wait(pid, 200 * NS_PER_MS, end, err)) == 1)
-		events_progress(
-			b->r->o->events, name, "compiler calls", count_records(b->log), total);
-	return result;
-}
-
 static int run_step(
 	struct building *b, const struct build_step *s, uint64_t total, struct error *err)
 {
 	auto_strv struct strv env = STRV_INIT;
-	auto_free char *log = xasprintf("%s/%s.log", b->state, s->label);
-	struct proc_options o = PROC_OPTIONS_INIT;
-	auto_close int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	struct proc_exit end;
-	pid_t pid;
+	auto_free char *output = xasprintf("%s/%s.log", b->state, s->label);
+	struct step_watch watch = {
+		.events = b->r->o->events,
+		.variant = variants[b->mode],
+		.records = b->log,
+		.output = output,
+		.total = total,
+		.timeout_ns = b->r->plan.build.timeout_ns,
+	};
 
-	if (fd < 0)
-		return error_set(err, ERR_IO, "cannot create '%s': %m", log);
 	run_build_environment(b->r, &env, err);
 	for (size_t i = 0; i < s->env.n; i++) {
 		auto_free char *name = xstrndup(s->env.v[i], strcspn(s->env.v[i], "="));
@@ -278,37 +250,21 @@ static int run_step(
 		env_set(&env, name, strchr(s->env.v[i], '=') ? strchr(s->env.v[i], '=') + 1 : "");
 	}
 	wrap_environment(&b->wrap, s->configure, &env);
-	o.argv = &s->argv;
-	o.env = &env;
-	o.cwd = s->cwd;
-	o.out_fd = o.err_fd = fd;
-	o.new_group = true;
-	if (proc_start(&o, &pid, err) < 0 || wait_for_step(b, pid, total, &end, err) < 0)
-		return -1;
-	if (end.code != 0) {
-		auto_free char *how = proc_exit_text(&end);
-		auto_free char *tail = file_tail(log, LOG_LINES);
-		auto_free char *command = strv_shell_quote(&s->argv);
-
-		return error_set(err, ERR_CHILD,
-			"the %s build's step '%s' ended with %s\ncommand: %s\nin: %s\nlast lines "
-			"of "
-			"its output:\n%s",
-			variants[b->mode], s->label, how, command, s->cwd, tail);
-	}
-	return 0;
+	return step_run(s, &env, &watch, err);
 }
 
 /* What a failed step did up to its end is in the log, for the user to read. */
-static int run_steps(struct building *b, uint64_t total, struct error *err)
+static int run_steps(struct building *b, struct error *err)
 {
+	uint64_t total = b->r->plain.facts.log.n;
+
 	for (size_t i = 0; i < b->steps.n; i++) {
 		if (run_step(b, &b->steps.v[i], total, err) == 0)
 			continue;
 		(void)compile_log_read(b->log, &b->out->facts.log, NULL);
 		return -1;
 	}
-	return 0;
+	return step_end_leftovers(b->r->o->events, variants[b->mode], err);
 }
 
 static int digest_now(struct run *r, struct build_facts *f, char **ret, struct error *err)
@@ -489,7 +445,7 @@ static int do_build(struct building *b, struct error *err)
 {
 	struct build_out *out = b->out;
 	struct run *r = b->r;
-	uint64_t start = clock_mono_ns(), total = r->plain.facts.log.n;
+	uint64_t start = clock_mono_ns();
 	int64_t begun = (int64_t)clock_real_ns();
 
 	out->facts.variant = xstrdup(variants[b->mode]);
@@ -498,7 +454,7 @@ static int do_build(struct building *b, struct error *err)
 		plan_steps(b, r->o->jobs, &b->steps, err) < 0 || remove_binaries(b, err) < 0)
 		return -1;
 	note_profile(b, false);
-	if (run_steps(b, total, err) < 0)
+	if (run_steps(b, err) < 0)
 		return -1;
 	note_profile(b, true);
 	if (digest_now(r, &out->facts, &out->facts.source_after, err) < 0 ||

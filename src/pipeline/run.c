@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/scratch.h"
 #include "buildtool/buildtool.h"
 
 void build_out_release(struct build_out *b)
@@ -120,11 +121,8 @@ int run_open(struct run *r, const struct pipeline_options *o, struct error *err)
 
 void run_close(struct run *r)
 {
-	struct error ignored = ERROR_INIT;
-
 	if (r->scratch)
-		tree_remove(r->scratch, &ignored);
-	error_release(&ignored);
+		scratch_remove();
 	for (size_t i = 0; i < r->n_compilers; i++)
 		compiler_release(&r->compilers[i]);
 	for (size_t i = 0; i < r->n_final; i++)
@@ -193,12 +191,17 @@ void run_hash_environment(struct sha256 *h)
 void run_build_environment(const struct run *r, struct strv *env, struct error *err)
 {
 	auto_free char *epoch = xasprintf("%llu", (unsigned long long)r->epoch);
+	auto_free char *tmp = r->scratch ? path_join(r->scratch, SCRATCH_TMP) : NULL;
 
 	(void)err;
 	env_copy_current(env);
 	env_set(env, "LC_ALL", "C");
 	env_set(env, "TZ", "UTC");
 	env_set(env, "SOURCE_DATE_EPOCH", epoch);
+	/* A compiler that is killed leaves its temporary files; these go with the scratch folder.
+	 */
+	if (tmp)
+		env_set(env, "TMPDIR", tmp);
 	/* A job server of a make that called whet is none of the build's. */
 	env_set(env, "MAKEFLAGS", NULL);
 	env_set(env, "MFLAGS", NULL);

@@ -82,6 +82,9 @@ int node_release_check(const struct run *r, struct error *err);
 /* Reads plan and sources, opens the store. Starts nothing. */
 int run_open(struct run *r, const struct pipeline_options *o, struct error *err);
 void run_close(struct run *r);
+/* Ends what is left of an interrupted run of this project, removes its scratch folder, and makes a
+ * new one: r->scratch. Needs the lock. */
+int run_begin(struct run *r, struct error *err);
 int run_scan(struct run *r, struct source_tree *ret, struct error *err);
 /* The folder for artefacts, absolute; caller frees. */
 char *run_dist(const struct run *r);

@@ -43,18 +43,8 @@ static void reaper_detach(int report)
  * only waits, so allocating here is safe. */
 static void on_whet_death(int sig)
 {
-	pid_t pid = 0;
-
-	do {
-		auto_free struct link *v = NULL;
-		size_t n = tree_links(getpid(), &v);
-
-		for (size_t i = 0; i < n; i++)
-			kill(v[i].pid, SIGKILL);
-		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
-			;
-		nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
-	} while (pid == 0);
+	while (!proc_kill_below(getpid(), TREE_KILL_LIMIT_NS))
+		;
 	_exit(1);
 }
 
@@ -317,19 +307,17 @@ void tree_signal(const struct tree *t, int sig)
 int tree_kill(struct tree *t, struct error *err)
 {
 	uint64_t end = clock_mono_ns() + TREE_KILL_LIMIT_NS;
+	auto_buf struct buf left = BUF_INIT;
 
 	while (!tree_gone(t)) {
-		auto_free struct link *v = NULL;
-		size_t n = tree_links(t->reaper, &v);
-
-		for (size_t i = 0; i < n; i++)
-			kill(v[i].pid, SIGKILL);
+		(void)proc_kill_below(t->reaper, TREE_KILL_LIMIT_NS);
 		if (tree_wait_gone(t, 2 * NS_PER_MS) == 0)
 			break;
-		if (clock_mono_ns() >= end)
-			return error_set(err, ERR_INTERNAL,
-				"process %d and %zu more do not end after SIGKILL",
-				n ? (int)v[0].pid : (int)t->main, n ? n - 1 : 0);
+		if (clock_mono_ns() < end)
+			continue;
+		proc_describe_below(t->reaper, &left);
+		return error_set(err, ERR_INTERNAL, "these processes do not end after SIGKILL:\n%s",
+			buf_str(&left));
 	}
 	return 0;
 }

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -55,6 +57,8 @@ int store_open(struct store *s, const char *project, const char *project_root, s
 	return 0;
 }
 
+#define LOCK_WAIT_NS (2 * NS_PER_S)
+
 static int lock_busy(struct store *s, struct error *err)
 {
 	char pid[32] = "";
@@ -72,12 +76,17 @@ int store_lock(struct store *s, struct error *err)
 	auto_free char *path = store_path(s, "lock");
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	auto_free char *pid = xasprintf("%d\n", (int)getpid());
+	uint64_t end = clock_mono_ns() + LOCK_WAIT_NS;
 
 	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 	if (s->lock_fd < 0)
 		return error_set(err, ERR_IO, "cannot open '%s': %s", path, strerror(errno));
-	if (fcntl(s->lock_fd, F_OFD_SETLK, &l) < 0)
-		return lock_busy(s, err);
+	/* A whet that was killed a moment ago may still be ending. */
+	while (fcntl(s->lock_fd, F_OFD_SETLK, &l) < 0) {
+		if (clock_mono_ns() >= end)
+			return lock_busy(s, err);
+		nanosleep(&(struct timespec){.tv_nsec = 10 * (long)NS_PER_MS}, NULL);
+	}
 	if (ftruncate(s->lock_fd, 0) < 0 || pwrite(s->lock_fd, pid, strlen(pid), 0) < 0)
 		return error_set(err, ERR_IO, "cannot write '%s': %s", path, strerror(errno));
 	return 0;

@@ -252,5 +252,13 @@ int phase_wanted(struct session *s, const struct plan_phase *p, struct error *er
 	o.cwd = s->o->plan->root;
 	if (proc_run(&o, phase_timeout(p), &end, err) < 0)
 		return error_context(err, "phase '%s', when", p->name);
+	/* Killed says neither yes nor no; a phase must not be left out for that. */
+	if (end.signal || end.code > 128) {
+		auto_free char *how = proc_exit_text(&end);
+
+		return error_set(err, ERR_CHILD,
+			"phase '%s', when: '%s' ended with %s, which says neither yes nor no",
+			p->name, p->when, how);
+	}
 	return end.code == 0;
 }

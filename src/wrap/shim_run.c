@@ -1,10 +1,12 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,7 +64,23 @@ static size_t filter_lines(struct diag_filter *f, struct buf *in, struct buf *ou
 	return done;
 }
 
-static void pump(struct shim_call *c, int fd)
+/* Waits for output or the compiler's end; false when nothing can come any more. The pipe's end
+ * alone does not tell: a server that the compiler started in the background (a cache's, say) holds
+ * it open for as long as it lives. */
+static bool more_output(int fd, int pidfd)
+{
+	struct pollfd p[2] = {{.fd = fd, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
+
+	while (poll(p, 2, -1) < 0 && errno == EINTR)
+		;
+	if (p[0].revents)
+		return true;
+	/* What was written before the end is there by now. */
+	p[1].fd = -1;
+	return poll(p, 1, 0) > 0;
+}
+
+static void pump(struct shim_call *c, int fd, int pidfd)
 {
 	bool rust = c->record.kind == CALL_RUSTC;
 	struct diag_filter f = {.record = &c->record,
@@ -79,7 +97,7 @@ static void pump(struct shim_call *c, int fd)
 
 		if (!room)
 			break;
-		n = read(fd, room, 65536);
+		n = more_output(fd, pidfd) ? read(fd, room, 65536) : 0;
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
@@ -153,7 +171,9 @@ int shim_run(struct shim_call *c, int *ret, struct error *err)
 	}
 	child_pid = pid;
 	if (fds[0] >= 0) {
-		pump(c, fds[0]);
+		auto_close int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+		pump(c, fds[0], pidfd);
 		close(fds[0]);
 	}
 	do

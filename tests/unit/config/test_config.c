@@ -58,6 +58,7 @@ static void test_full_build(void **state)
 	assert_string_equal(p.build.cxx, "clang++-22");
 	assert_string_equal(p.build.dir, "src");
 	assert_int_equal(p.build.exclude.n, 2);
+	assert_true(p.build.timeout_ns == 120000000000);
 	assert_int_equal(p.build.at.line, 5);
 	assert_int_equal(p.build.at.column, 3);
 	assert_string_equal(p.instrument_linker, "cc");
@@ -100,7 +101,7 @@ static void test_full_services(void **state)
 	assert_string_equal(s->cwd, "{work}/sub");
 	assert_string_equal(s->setup, "mkdir sub; echo \"${HOME} {port.admin}\"");
 	assert_string_equal(s->ports.v[0], "admin");
-	assert_int_equal(s->at.line, 20);
+	assert_int_equal(s->at.line, 21);
 	assert_int_equal(s->at.column, 5);
 	assert_int_equal(p.train.services[2].ready, READY_LOG);
 	assert_string_equal(p.train.services[2].ready_arg, "started");
@@ -177,7 +178,7 @@ static void test_full_mix_phase(void **state)
 	assert_string_equal(h->mix[4].method, "DELETE");
 	assert_string_equal(h->mix[4].body_file, "{work}/f");
 	assert_string_equal(h->mix[5].method, "HEAD");
-	assert_int_equal(h->mix[5].at.line, 49);
+	assert_int_equal(h->mix[5].at.line, 50);
 	assert_int_equal(h->mix[5].at.column, 11);
 	plan_release(&p);
 }
@@ -194,6 +195,7 @@ static void test_defaults(void **state)
 	assert_string_equal(p.build.dir, ".");
 	assert_null(p.build.configure);
 	assert_null(p.build.compiler);
+	assert_true(p.build.timeout_ns == 3600000000000);
 #ifdef __x86_64__
 	assert_memory_equal(p.build.target, "x86_64-unknown-linux-", 21);
 #endif
@@ -260,6 +262,14 @@ static void test_digests(void **state)
 	same_digests(HEAD TRAIN, HEAD TRAIN "bench: false\n", false, true, true);
 	same_digests(HEAD TRAIN, "project: app\nbuild: {tool: make, binary: b}\n" TRAIN, false,
 		true, false);
+	/* How long whet waits says nothing about what is built. But a variable of that name does.
+	 */
+	same_digests(HEAD TRAIN,
+		"project: app\nbuild: {tool: make, binary: app, timeout: 2s}\n" TRAIN, false, true,
+		true);
+	same_digests("project: app\nbuild: {tool: make, binary: app, env: {timeout: '1'}}\n" TRAIN,
+		"project: app\nbuild: {tool: make, binary: app, env: {timeout: '2'}}\n" TRAIN,
+		false, true, false);
 	/* The order of services is the order of their starts. */
 	same_digests(HEAD "train: {services: {a: {run: a}, b: {run: b}}, phases: [{name: a, run: "
 			  "'x {binary}'}]}\n",
