@@ -46,15 +46,13 @@ static void kill_all_below(void)
 
 /* ---- Worker --------------------------------------------------------------------------------- */
 
-/* Ctrl-C, Ctrl-\ and Ctrl-Z reach the whole foreground group; what they do is for the keeper to
- * decide. */
+/* What the terminal's keys do is for the keeper to decide. Output goes on also where the terminal
+ * stops groups in the background that write. */
 static void worker_signals(void)
 {
 	sigset_t none;
 
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
-	signal(SIGTSTP, SIG_IGN);
+	signal(SIGTTOU, SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -102,7 +100,8 @@ static int guard_wait(pid_t worker, int alive)
 	return INTERRUPTED;
 }
 
-/* All signals stay blocked: the keeper decides. */
+/* All signals stay blocked: the keeper decides. Guard and worker have a group of their own: what is
+ * sent to the terminal's group, SIGKILL or SIGCONT, is for the keeper alone. */
 _Noreturn static void guard(int (*fn)(void *ctx), void *ctx, int alive)
 {
 	sigset_t all;
@@ -111,6 +110,7 @@ _Noreturn static void guard(int (*fn)(void *ctx), void *ctx, int alive)
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
+	setpgid(0, 0);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	worker = fork();
 	if (worker == 0) {

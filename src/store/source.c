@@ -206,8 +206,9 @@ int source_scan(const char *root, const struct strv *exclude, const struct strv 
 	}
 	if (r == 0) {
 		digest(&t);
+		/* It only saves work: without it the next scan reads more. */
 		if (index_path && (t.n_hashed || index_count(old) != t.n))
-			r = index_write(index_path, &t, err);
+			(void)index_write(index_path, &t, NULL);
 	}
 	index_close(old);
 	if (r < 0) {

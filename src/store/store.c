@@ -112,8 +112,8 @@ static int sweep_entry(
 
 void store_sweep(const struct store *s)
 {
-	/* Only folders that are written under the lock. */
-	static const char *const folders[] = {"last", "hook", "profiles", "builds"};
+	/* All is written under the lock but the index, and that may fail. */
+	static const char *const folders[] = {".", "last", "hook", "profiles", "builds"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
 		auto_free char *folder = store_path(s, folders[i]);

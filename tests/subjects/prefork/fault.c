@@ -42,6 +42,16 @@ __attribute__((destructor(101))) static void last(void)
 		truncate_own();
 }
 
+/* Not before the readiness check and the first connections of the training: a mere start and stop is
+ * as it should be. */
+void fault_in_connection(void)
+{
+	static int connections;
+
+	if (strcmp(fault, "stubborn") == 0 && ++connections > 1)
+		signal(SIGTERM, SIG_IGN);
+}
+
 void fault_in_worker(void)
 {
 	if (strcmp(fault, "kill-worker") == 0)

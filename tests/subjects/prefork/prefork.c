@@ -1,6 +1,6 @@
 /* A small HTTP/1.1 server with several worker processes: the subject of whet's own tests.
  *
- *   prefork --port N [--workers N] [--user NAME] [--work N] [--fault WHAT]
+ *   prefork --port N [--workers N] [--user NAME] [--work N] [--daemon 1] [--fault WHAT]
  *   prefork --mix N
  *
  * GET /count calls counted() --work times (default 1); GET /mix takes indirect calls; GET /fail is
@@ -66,12 +66,23 @@ static int handle(int fd, const char *path)
 	return answer(fd, 404, "no such thing\n");
 }
 
+/* Into the background: the process that was started ends, the server is another one. */
+static void become_daemon(void)
+{
+	if (fork() != 0)
+		exit(0);
+	setsid();
+	if (fork() != 0)
+		exit(0);
+}
+
 /* One connection, request after request; every request fits into one read on loopback. */
 static void serve(int fd)
 {
 	char in[4096], path[256];
 	ssize_t n;
 
+	fault_in_connection();
 	while (!stopping && (n = read(fd, in, sizeof(in) - 1)) > 0) {
 		in[n] = '\0';
 		if (sscanf(in, "%*15s %255s", path) != 1 || !handle(fd, path))
@@ -140,7 +151,7 @@ int main(int argc, char **argv)
 {
 	struct sigaction sa = {.sa_handler = on_term};
 	const char *user = NULL;
-	int port = 8080, workers = 2;
+	int port = 8080, workers = 2, background = 0;
 
 	for (int i = 1; i + 1 < argc; i += 2) {
 		if (strcmp(argv[i], "--port") == 0)
@@ -151,6 +162,8 @@ int main(int argc, char **argv)
 			user = argv[i + 1];
 		else if (strcmp(argv[i], "--work") == 0)
 			work = atoi(argv[i + 1]);
+		else if (strcmp(argv[i], "--daemon") == 0)
+			background = atoi(argv[i + 1]);
 		else if (strcmp(argv[i], "--fault") == 0)
 			fault = argv[i + 1];
 		else if (strcmp(argv[i], "--mix") == 0)
@@ -160,6 +173,8 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (workers > 64)
 		workers = 64;
+	if (background)
+		become_daemon();
 	run_workers(listen_on(port), workers, user);
 	fault_at_end();
 	return 0;

@@ -614,6 +614,11 @@ static void test_harmless_differences(void **state)
 
 	fixture_make(&x);
 	set_word(&x.optimised, "link", "/tmp/ccAbCd12/x.o", "/tmp/ccZZZZ99/x.o");
+	/* The TMPDIR of two runs, in words of any kind. */
+	strv_add(&fixture_record(&x.plain, "link")->argv,
+		"-Wl,--list=/tmp/whet-0123/whet-tmp/rustcAbc/list");
+	strv_add(&fixture_record(&x.optimised, "link")->argv,
+		"-Wl,--list=/var/tmp/whet-4567/whet-tmp/rustcXyz/list");
 	strv_add(&fixture_record(&x.optimised, "crate")->argv, "--diagnostic-width=80");
 	strv_add(&fixture_record(&x.plain, "crate")->argv, "--diagnostic-width=211");
 	fixture_judge(&x);
