@@ -120,6 +120,8 @@ static int print_report(const struct build *b, const struct report *r)
 	return 0;
 }
 
+static const char after_interruption[] = "the next `whet build` goes on where this one was";
+
 static int build_work(void *ctx)
 {
 	struct build *b = ctx;
@@ -174,7 +176,7 @@ static int show_last(struct build *b, const struct pipeline_last *last)
 	if (!build_view_asked(&b->view))
 		return say_up_to_date(b, last);
 	if (pipeline_last_logs(last, &logs, NULL) < 0)
-		return supervise(build_work, b);
+		return supervise(build_work, b, after_interruption);
 	build_view_show(&b->view, b->cli, &logs);
 	compile_logs_release(&logs);
 	return 0;
@@ -210,10 +212,8 @@ static int build_run(struct cli *cli, int argc, char **argv)
 	if (r < 0)
 		code = cli_fail(&err);
 	else if (r == 0)
-		code = last.up_to_date
-			       ? show_last(&b, &last)
-			       : supervise(build_work, &b,
-					 "the next `whet build` goes on where this one was");
+		code = last.up_to_date ? show_last(&b, &last)
+				       : supervise(build_work, &b, after_interruption);
 	pipeline_last_release(&last);
 	build_release(&b);
 	return code;
