@@ -72,7 +72,7 @@ void compile_record_release(struct compile_record *r)
 {
 	char *texts[] = {r->id, r->parent, r->language, r->tool, r->cwd, r->output, r->crate_name,
 		r->crate_type, r->metadata, r->target_triple, r->source, r->text_hash, r->map_error,
-		r->why};
+		r->why, r->launcher};
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		free(texts[i]);
@@ -149,6 +149,9 @@ json_t *compile_record_json(const struct compile_record *r)
 	json_set_text(o, "why", r->why);
 	json_set_text(o, "language", r->language);
 	json_set_text(o, "tool", r->tool);
+	json_set_text(o, "launcher", r->launcher);
+	if (r->bypassed)
+		json_object_set_new(o, "bypassed", json_true());
 	json_set_text(o, "cwd", r->cwd);
 	fact_set_strv(o, "argv", &r->argv);
 	fact_set_strv(o, "added", &r->added);
@@ -224,6 +227,8 @@ static void texts_from_json(const json_t *o, struct compile_record *r)
 	if (!r->language)
 		r->language = xstrdup("");
 	fact_take_str(o, "tool", &r->tool);
+	fact_take_str(o, "launcher", &r->launcher);
+	r->bypassed = json_opt_bool(o, "bypassed", false);
 	fact_take_str(o, "cwd", &r->cwd);
 	json_opt_strv(o, "argv", &r->argv);
 	json_opt_strv(o, "added", &r->added);

@@ -63,6 +63,8 @@ struct compile_record {
 	char *why;      /* the reason for the class, a few words; NULL in old records */
 	char *language; /* "c", "c++", "rust", "asm" or "" */
 	char *tool;     /* the real compiler, absolute */
+	char *launcher; /* what the build put in front of it (ccache, distcc); NULL: nothing */
+	bool bypassed;  /* the launcher did nothing; a cache otherwise ran behind the shim */
 	char *cwd;
 	struct strv argv;    /* as called, without the compiler itself */
 	struct strv added;   /* what whet added */

@@ -62,6 +62,37 @@ static int probe_c(struct run *r, const char *path_list, struct error *err)
 	return 0;
 }
 
+/* RUSTC_WRAPPER hides what cargo's settings name, so it is asked for and chained. */
+static void probe_rustc_wrapper(struct run *r)
+{
+	const struct plan_build *b = &r->plan.build;
+	auto_strv struct strv words = STRV_INIT, cargo = STRV_INIT, settings = STRV_INIT;
+	struct error why = ERROR_INIT;
+
+	if (b->cargo)
+		strv_split_words(&words, b->cargo);
+	/* Another front end (cross) reads the same settings by way of cargo. */
+	strv_add(&cargo,
+		words.n && strcmp(path_basename(words.v[0]), "cargo") == 0 ? words.v[0] : "cargo");
+	if (words.n > 1 && words.v[1][0] == '+')
+		strv_add(&cargo, words.v[1]);
+	for (size_t i = 0; i < b->args.n; i++) {
+		if (strcmp(b->args.v[i], "--config") == 0 && i + 1 < b->args.n) {
+			strv_add(&settings, b->args.v[i]);
+			strv_add(&settings, b->args.v[++i]);
+		} else if (strncmp(b->args.v[i], "--config=", 9) == 0) {
+			strv_add(&settings, b->args.v[i]);
+		}
+	}
+	if (toolchain_cargo_rustc_wrapper(
+		    &cargo, &settings, r->source_root, &r->rustc_wrapper, &why) < 0)
+		events_warning(r->o->events,
+			"cargo does not tell whether its settings name a build.rustc-wrapper; one "
+			"that they name is left out: %s",
+			why.msg);
+	error_release(&why);
+}
+
 static int probe_rust(struct run *r, const char *path_list, struct error *err)
 {
 	struct compiler c = {0};
@@ -70,6 +101,8 @@ static int probe_rust(struct run *r, const char *path_list, struct error *err)
 	if (toolchain_probe_in(r->source_root, "rustc", path_list, &c, err) < 0)
 		return -1;
 	r->rustc = add_compiler(r, &c);
+	if (!getenv("RUSTC_WRAPPER"))
+		probe_rustc_wrapper(r);
 	/* C code in the tree is compiled by the compiler that the plan names, if it names one. */
 	return r->plan.build.compiler ? probe_c(r, path_list, err) : 0;
 }

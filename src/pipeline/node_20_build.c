@@ -84,8 +84,8 @@ static void set_wrap(struct building *b)
 		.profile_rust = optimised ? r->profile_rust : NULL,
 		.hook = b->mode == MODE_INSTRUMENTED ? r->hook : NULL,
 		.instrument_linker = r->plan.instrument_linker,
+		.rustc_wrapper = r->rustc_wrapper,
 	};
-	b->wrap.token = b->token;
 }
 
 static void add_vars(const struct building *b, struct strv *vars)
@@ -348,6 +348,25 @@ static int take_binary(struct building *b, const char *path, struct error *err)
 	return 0;
 }
 
+/* What the build wished for and did not get is said, once for each. */
+static void say_bypassed(struct building *b)
+{
+	const struct compile_log *l = &b->out->facts.log;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const char *name = l->v[i].launcher;
+
+		if (!name || !l->v[i].bypassed || strv_has(&b->r->bypassed, name))
+			continue;
+		strv_add(&b->r->bypassed, name);
+		events_warning(b->r->o->events,
+			"'%s' stands in front of the compilers and was bypassed: there it would "
+			"not see what whet adds, and might give an object of another build (see "
+			"docs/caches.md)",
+			name);
+	}
+}
+
 static int collect(struct building *b, int64_t start_ns, struct error *err)
 {
 	struct build_facts *f = &b->out->facts;
@@ -360,6 +379,7 @@ static int collect(struct building *b, int64_t start_ns, struct error *err)
 	for (size_t i = 0; i < b->steps.binaries.n; i++)
 		if (take_binary(b, b->steps.binaries.v[i], err) < 0)
 			return -1;
+	say_bypassed(b);
 	if (outside_collect(b->r, &place, &f->log, &b->out->outside, err) < 0)
 		return -1;
 	/* The optimised build is judged as a whole, with the other gates. */

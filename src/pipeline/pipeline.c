@@ -93,6 +93,13 @@ static void note_own_cpu(struct run *r)
 	p->own_cpu_ns = (self > r->driver_cpu_ns ? self - r->driver_cpu_ns : 0) + r->wrapper_cpu_ns;
 }
 
+static void note_launchers(struct report *p, const struct compile_log *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->v[i].launcher)
+			report_add_launched(p, l->v[i].launcher, l->v[i].bypassed);
+}
+
 /* Hands the facts over; the nodes that need them have run. */
 static void end_report(struct run *r)
 {
@@ -102,6 +109,9 @@ static void end_report(struct run *r)
 		return;
 	r->reported = true;
 	note_own_cpu(r);
+	note_launchers(p, &r->plain.facts.log);
+	note_launchers(p, &r->instrumented.facts.log);
+	note_launchers(p, &r->optimised.facts.log);
 	strv_add_all(&p->added_plain, &r->plain.added);
 	strv_add_all(&p->added_instrumented, &r->instrumented.added);
 	strv_add_all(&p->added_optimised, &r->optimised.added);

@@ -143,6 +143,8 @@ void run_close(struct run *r)
 	free(r->commit);
 	free(r->version);
 	free(r->toolchain_id);
+	free(r->rustc_wrapper);
+	strv_release(&r->bypassed);
 	free(r->hook);
 	free(r->scratch);
 	free(r->train_key);

@@ -42,6 +42,8 @@ struct run {
 	struct compiler *compilers;
 	size_t n_compilers;
 	struct compiler *cc, *rustc; /* point into compilers; NULL: not used */
+	char *rustc_wrapper;         /* of cargo's settings; NULL: none */
+	struct strv bypassed;        /* launchers of which that was said */
 	char *toolchain_id;          /* digest of the compilers' identities */
 	char *hook;                  /* object of the fork hook */
 	char *scratch; /* fresh folder that other users can traverse; removed at the end */

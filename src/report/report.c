@@ -30,7 +30,25 @@ void report_release(struct report *r)
 		free(r->artefacts[i].sha256);
 	}
 	free(r->artefacts);
+	for (size_t i = 0; i < r->n_launchers; i++)
+		free(r->launchers[i].name);
+	free(r->launchers);
 	memset(r, 0, sizeof(*r));
+}
+
+void report_add_launched(struct report *r, const char *launcher, bool bypassed)
+{
+	for (size_t i = 0; i < r->n_launchers; i++) {
+		struct report_launcher *l = &r->launchers[i];
+
+		if (strcmp(l->name, launcher) == 0 && l->bypassed == bypassed) {
+			l->calls++;
+			return;
+		}
+	}
+	array_reserve(r->launchers, r->n_launchers, r->cap_launchers);
+	r->launchers[r->n_launchers++] = (struct report_launcher){
+		.name = xstrdup(launcher), .bypassed = bypassed, .calls = 1};
 }
 
 const char *report_label(const struct report *r)

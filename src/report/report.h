@@ -16,6 +16,13 @@ struct report_stage {
 	bool reused;
 };
 
+/* A program that the build put in front of its compilers (ccache, distcc). */
+struct report_launcher {
+	char *name;
+	bool bypassed;  /* left out; otherwise it ran behind whet's wrapper */
+	uint64_t calls; /* of the compilers, in all builds */
+};
+
 struct report {
 	char *project, *version, *target, *started; /* RFC 3339 */
 	char *dist; /* folder of the artefacts; in the text alone: report.json lies in it */
@@ -30,6 +37,8 @@ struct report {
 	struct comparisons comparisons;
 	struct samples samples;
 	struct strv added_plain, added_instrumented, added_optimised; /* closed lists (rule 10) */
+	struct report_launcher *launchers;
+	size_t n_launchers, cap_launchers;
 	struct {
 		char *name, *variant, *sha256;
 		uint64_t bytes;
@@ -38,6 +47,8 @@ struct report {
 	bool labelled; /* gates failed or the profile was given: every figure says so */
 };
 void report_release(struct report *r);
+/* Counts one call that a launcher stood in front of. */
+void report_add_launched(struct report *r, const char *launcher, bool bypassed);
 json_t *report_json(const struct report *r); /* schema: docs/report-json.md */
 /* The tables at the end of a build. Why a gate stopped it is said by the error, and not again here.
  */

@@ -129,6 +129,22 @@ json_t *report_bench_json(const struct report *r)
 	return o;
 }
 
+static json_t *launchers_json(const struct report *r)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < r->n_launchers; i++) {
+		const struct report_launcher *l = &r->launchers[i];
+		json_t *o = json_object();
+
+		json_set_text(o, "name", l->name);
+		json_object_set_new(o, "bypassed", json_boolean(l->bypassed));
+		json_object_set_new(o, "calls", json_u64(l->calls));
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
 json_t *report_json(const struct report *r)
 {
 	const char *label = report_label(r);
@@ -151,6 +167,7 @@ json_t *report_json(const struct report *r)
 	json_object_set_new(added, "instrumented", json_from_strv(&r->added_instrumented));
 	json_object_set_new(added, "optimised", json_from_strv(&r->added_optimised));
 	json_object_set_new(o, "added", added);
+	json_object_set_new(o, "launchers", launchers_json(r));
 	json_object_set_new(o, "bench", r->comparisons.n ? report_bench_json(r) : json_null());
 	json_object_set_new(o, "artefacts", artefacts_json(r));
 	return o;

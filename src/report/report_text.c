@@ -287,6 +287,19 @@ static void added_line(struct buf *out, const char *build, const struct strv *ad
 	buf_addf(out, "Added to the %s build: %s\n", build, added->n ? text : "nothing");
 }
 
+static void add_added(const struct report *r, struct buf *out)
+{
+	if (r->added_plain.n || r->added_instrumented.n || r->added_optimised.n) {
+		added_line(out, "plain", &r->added_plain);
+		added_line(out, "instrumented", &r->added_instrumented);
+		added_line(out, "optimised", &r->added_optimised);
+	}
+	for (size_t i = 0; i < r->n_launchers; i++)
+		buf_addf(out, "In front of the compilers: %s, %llu calls: %s\n",
+			r->launchers[i].name, (unsigned long long)r->launchers[i].calls,
+			r->launchers[i].bypassed ? "bypassed" : "ran behind whet's wrapper");
+}
+
 void report_text(const struct report *r, struct buf *out)
 {
 	const char *label = report_label(r);
@@ -299,11 +312,7 @@ void report_text(const struct report *r, struct buf *out)
 			"Not to be published: %s. Every figure below belongs to such a build.\n",
 			label);
 	add_training(r, out);
-	if (r->added_plain.n || r->added_instrumented.n || r->added_optimised.n) {
-		added_line(out, "plain", &r->added_plain);
-		added_line(out, "instrumented", &r->added_instrumented);
-		added_line(out, "optimised", &r->added_optimised);
-	}
+	add_added(r, out);
 	buf_addc(out, '\n');
 	add_stages(r, out);
 	add_gates(r, out);

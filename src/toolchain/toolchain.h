@@ -31,6 +31,12 @@ int toolchain_probe(
  * folder NULL: the own working folder. */
 int toolchain_probe_in(const char *folder, const char *name, const char *path_list,
 	struct compiler *ret, struct error *err);
+/* The wrapper that cargo's settings name for rustc (build.rustc-wrapper,
+ * CARGO_BUILD_RUSTC_WRAPPER), as a path or a name for PATH; NULL: none. cargo: its words ("cargo
+ * +nightly"); settings: further
+ * --config arguments; folder: where it will run. Caller frees. ERR_CHILD: cargo does not tell. */
+int toolchain_cargo_rustc_wrapper(const struct strv *cargo, const struct strv *settings,
+	const char *folder, char **ret, struct error *err);
 /* The newest usable clang on the path list: clang, then clang-NN. */
 int toolchain_find_clang(const char *path_list, struct compiler *ret, struct error *err);
 

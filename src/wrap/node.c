@@ -9,11 +9,12 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-#define NODE_FORMAT "whet shim node 1"
+#define NODE_FORMAT "whet shim node 2"
 
 void shim_node_release(struct shim_node *n)
 {
 	free(n->folder);
+	free(n->space);
 	free(n->log);
 	free(n->slot);
 	free(n->target_dir);
@@ -29,6 +30,7 @@ void shim_node_release(struct shim_node *n)
 	for (size_t i = 0; i < n->n_tools; i++) {
 		free(n->tools[i].name);
 		free(n->tools[i].path);
+		free(n->tools[i].launcher);
 	}
 	free(n->compilers);
 	free(n->tools);
@@ -77,6 +79,7 @@ static json_t *tools_json(const struct shim_node *n)
 
 		json_set_text(o, "name", t->name);
 		json_set_text(o, "path", t->path);
+		json_set_text(o, "launcher", t->launcher);
 		json_object_set_new(o, "cxx", json_boolean(t->cxx));
 		json_object_set_new(o, "family", json_integer((int)t->family));
 		json_object_set_new(o, "compiler", json_integer(t->compiler));
@@ -93,6 +96,7 @@ int shim_node_write(const struct shim_node *n, const char *path, struct error *e
 	json_object_set_new(o, "format", json_string(NODE_FORMAT));
 	json_object_set_new(o, "mode", json_integer((int)n->mode));
 	json_set_text(o, "folder", n->folder);
+	json_set_text(o, "space", n->space);
 	json_set_text(o, "log", n->log);
 	json_set_text(o, "slot", n->slot);
 	json_set_text(o, "target_dir", n->target_dir);
@@ -152,6 +156,7 @@ static int tools_from(const json_t *a, struct shim_node *n, struct error *err)
 			free(t.name);
 			return -1;
 		}
+		t.launcher = json_opt_str(o, "launcher");
 		array_reserve(n->tools, n->n_tools, n->cap_tools);
 		n->tools[n->n_tools++] = t;
 	}
@@ -169,6 +174,7 @@ static int node_from(const json_t *o, struct shim_node *n, struct error *err)
 		return error_set(err, ERR_CORRUPT, "'mode' is missing or out of range");
 	n->mode = (enum toolchain_mode)mode;
 	if (json_get_str(o, "folder", &n->folder, err) < 0 ||
+		json_get_str(o, "space", &n->space, err) < 0 ||
 		json_get_str(o, "log", &n->log, err) < 0 ||
 		json_get_str(o, "slot", &n->slot, err) < 0 ||
 		json_get_str(o, "evidence", &n->evidence, err) < 0)

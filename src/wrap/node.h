@@ -17,9 +17,10 @@ struct node_compiler {
 
 /* A name in the shim folder. */
 struct node_tool {
-	char *name; /* as the build calls it */
-	char *path; /* the real compiler, absolute */
-	bool cxx;   /* a C++ driver */
+	char *name;     /* as the build calls it */
+	char *path;     /* the real compiler, absolute */
+	char *launcher; /* what stood at its place in PATH (a masquerade of ccache); NULL */
+	bool cxx;       /* a C++ driver */
 	enum compiler_family family;
 	int compiler; /* index of its flags; -1: none of the node's compilers */
 };
@@ -27,6 +28,7 @@ struct node_tool {
 struct shim_node {
 	enum toolchain_mode mode;
 	char *folder; /* the shim folder */
+	char *space;  /* what a cache behind the shim may not share with another build */
 	char *log;
 	char *slot;
 	char *target_dir; /* cargo's target folder; NULL without cargo */

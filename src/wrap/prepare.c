@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "wrap/hook_source.h"
+#include "wrap/launcher.h"
 #include "wrap/node.h"
 #include "wrap/shim.h"
 
@@ -66,14 +67,24 @@ static bool same_file(const char *a, const char *b)
 	return realpath(a, x) && realpath(b, y) && strcmp(x, y) == 0;
 }
 
-/* The index of the node's compiler that a program is, or -1. */
+/* The program behind a masquerade; a masquerade of every compiler is the same file. */
+static char *real_compiler(const struct preparation *p, const char *path)
+{
+	char *masked = launcher_masked(path, p->path);
+
+	return masked ? masked : xstrdup(path);
+}
+
+/* The index of the node's compiler that a program is, or -1. path: no masquerade. */
 static int compiler_index(const struct preparation *p, const char *path)
 {
 	for (size_t i = 0; i < p->n->n_compilers; i++) {
 		const struct compiler *c = &p->n->compilers[i];
-		auto_free char *cxx = cxx_beside(c->path);
+		auto_free char *own = real_compiler(p, c->path);
+		auto_free char *beside = cxx_beside(c->path);
+		auto_free char *cxx = beside ? real_compiler(p, beside) : NULL;
 
-		if (is_c(c) && (same_file(c->path, path) || (cxx && same_file(cxx, path))))
+		if (is_c(c) && (same_file(own, path) || (cxx && same_file(cxx, path))))
 			return (int)i;
 	}
 	return -1;
@@ -87,9 +98,12 @@ static void add_tool(struct preparation *p, const char *name, const char *path)
 	if (shim_node_tool(s, name))
 		return;
 	t.name = xstrdup(name);
-	t.path = xstrdup(path);
-	t.compiler = compiler_index(p, path);
-	t.family = t.compiler >= 0 ? p->n->compilers[t.compiler].family : compiler_family_of(path);
+	t.path = real_compiler(p, path);
+	if (strcmp(t.path, path) != 0)
+		t.launcher = xstrdup(path);
+	t.compiler = compiler_index(p, t.path);
+	t.family =
+		t.compiler >= 0 ? p->n->compilers[t.compiler].family : compiler_family_of(t.path);
 	array_reserve(s->tools, s->n_tools, s->cap_tools);
 	s->tools[s->n_tools++] = t;
 }
@@ -218,6 +232,18 @@ static int link_name(const struct preparation *p, const char *name, struct error
 	return 0;
 }
 
+/* A launcher that is not there gets no name either: a build may look for one and use it. */
+static int link_launchers(const struct preparation *p, struct error *err)
+{
+	for (const struct launcher *l = launchers; l->name; l++) {
+		auto_free char *path = path_find_program(l->name, p->path, NULL);
+
+		if (path && link_name(p, l->name, err) < 0)
+			return -1;
+	}
+	return link_name(p, LAUNCHER_PREFIX "ccache", err);
+}
+
 static int make_folder(const struct preparation *p, struct error *err)
 {
 	if (dir_create(p->n->folder, 0755, err) < 0 || link_name(p, SHIM_RUSTC, err) < 0)
@@ -225,7 +251,7 @@ static int make_folder(const struct preparation *p, struct error *err)
 	for (size_t i = 0; i < p->node.n_tools; i++)
 		if (link_name(p, p->node.tools[i].name, err) < 0)
 			return -1;
-	return 0;
+	return link_launchers(p, err);
 }
 
 /* Programs run by the build may run as another user; their profiles still land here. */
@@ -262,6 +288,8 @@ static void fill(struct preparation *p)
 
 	s->mode = n->mode;
 	s->folder = xstrdup(n->folder);
+	s->space = xcalloc(1, SHA256_HEX);
+	wrap_token(n, s->space);
 	s->log = xstrdup(n->log);
 	s->slot = xstrdup(n->slot);
 	s->target_dir = xstrdup(n->target_dir);
@@ -301,33 +329,22 @@ int wrap_prepare(const struct wrap_node *n, struct error *err)
 	return r;
 }
 
-/* An inherited wrapper (sccache) is chained inside, so that it sees the flags. */
+/* An inherited wrapper (sccache) is chained inside, so that it sees the flags. cargo takes the
+ * first that is set, an empty one too: then there is none. */
 static void chain_rustc_wrapper(const struct wrap_node *n, struct strv *env)
 {
 	auto_free char *own = path_join(n->folder, SHIM_RUSTC);
 	const char *inherited = env_get(env, "RUSTC_WRAPPER");
 	auto_free char *inner = NULL;
 
-	if (!inherited || !*inherited)
-		inherited = env_get(env, "CARGO_BUILD_RUSTC_WRAPPER");
-	if (inherited && *inherited && strcmp(inherited, own) != 0) {
+	if (inherited && strcmp(inherited, own) == 0)
+		return;
+	if (!inherited)
+		inherited = n->rustc_wrapper;
+	if (inherited && *inherited)
 		inner = xstrdup(inherited);
-		env_set(env, ENV_RUSTC_WRAPPER, inner);
-	}
+	env_set(env, ENV_RUSTC_WRAPPER, inner);
 	env_set(env, "RUSTC_WRAPPER", own);
-}
-
-/* A cache in front of the shim would answer without a call, and so without a record; behind the
- * shim it does no harm, and the shim switches it on again. */
-static void hold_caches(const struct wrap_node *n, struct strv *env)
-{
-	if (!env_get(env, "CCACHE_DISABLE")) {
-		env_set(env, "CCACHE_DISABLE", "1");
-		env_set(env, ENV_CCACHE, "1");
-	}
-	env_set(env, "CCACHE_NAMESPACE", n->token);
-	env_set(env, "CMAKE_C_COMPILER_LAUNCHER", NULL);
-	env_set(env, "CMAKE_CXX_COMPILER_LAUNCHER", NULL);
 }
 
 void wrap_environment(const struct wrap_node *n, bool configure, struct strv *env)
@@ -343,7 +360,7 @@ void wrap_environment(const struct wrap_node *n, bool configure, struct strv *en
 	env_set(env, ENV_PARENT_CLASS, NULL);
 	env_set(env, "WHET_PROFILE_DIR", NULL);
 	chain_rustc_wrapper(n, env);
-	hold_caches(n, env);
+	launchers_switch_off(env, n->folder);
 	if (n->quarantine) {
 		auto_free char *raw = path_join(n->quarantine, "%p.profraw");
 
@@ -370,6 +387,7 @@ void wrap_token(const struct wrap_node *n, char hex[65])
 	sha256_add(&h, &(uint32_t){(uint32_t)n->mode}, sizeof(uint32_t));
 	sha256_adds(&h, n->target);
 	sha256_adds(&h, n->mode == MODE_INSTRUMENTED ? n->instrument_linker : NULL);
+	sha256_adds(&h, n->rustc_wrapper);
 	for (size_t i = 0; i < n->n_compilers; i++) {
 		const struct compiler *c = &n->compilers[i];
 		const char *profile = profile_of(n, c);

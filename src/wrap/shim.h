@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/strv.h"
 #include "facts/compile.h"
+#include "wrap/launcher.h"
 #include "wrap/node.h"
 
 #define SHIM_RUSTC "whet-rustc"
@@ -14,25 +15,31 @@
 #define ENV_PARENT "WHET_PARENT"
 #define ENV_PARENT_CLASS "WHET_PARENT_CLASS"
 #define ENV_RUSTC_WRAPPER "WHET_RUSTC_WRAPPER"
-#define ENV_CCACHE "WHET_CCACHE"
 
 struct shim_call {
 	const struct shim_node *node;
 	struct compile_record record;
 	struct strv argv; /* what is run; argv.v[0] is the program's path */
 	struct strv env;
-	bool capture;       /* standard error goes through the diagnostics filter */
-	bool hide_warnings; /* -w was dropped */
-	bool evidence;      /* the linker's map is read after the call */
-	char *map;          /* the map */
-	bool own_map;       /* whet asked for it: removed when read */
+	bool capture;                    /* standard error goes through the diagnostics filter */
+	bool hide_warnings;              /* -w was dropped */
+	bool evidence;                   /* the linker's map is read after the call */
+	char *map;                       /* the map */
+	bool own_map;                    /* whet asked for it: removed when read */
+	const struct launcher *launcher; /* of a call `ccache clang …`; NULL */
+	size_t compiler; /* where the compiler stands in argv: behind a cache, or first */
 };
 void shim_call_release(struct shim_call *c);
 
-/* Fills the call for a C or C++ driver, or for rustc, from the command line. name: how it was
- * called. */
-int shim_plan_cc(struct shim_call *c, const char *name, int argc, char **argv, struct error *err);
+/* Fills the call for a C or C++ driver, or for rustc, from the command line. */
+int shim_plan_cc(
+	struct shim_call *c, const struct node_tool *t, int argc, char **argv, struct error *err);
 int shim_plan_rustc(struct shim_call *c, int argc, char **argv, struct error *err);
+
+/* Puts a cache in front of the compiler of a planned call, and notes what stood there. t: the tool
+ * that was called. */
+void shim_launch(struct shim_call *c, const struct node_tool *t);
+void shim_launch_rustc(struct shim_call *c, const char *wrapper);
 
 /* Runs the compiler to its end; fills status and CPU time of the record. The wait status is given
  * in ret. */

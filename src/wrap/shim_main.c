@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "wrap/launcher.h"
 #include "wrap/shim.h"
 
 static int fail(const struct error *err, const char *name)
@@ -53,7 +54,10 @@ static int pass_through(const char *name, int argc, char **argv)
 		fprintf(stderr, "whet: cannot start '%s'\n", argv[1]);
 		return 127;
 	}
-	path = real_program(name);
+	if (strncmp(name, LAUNCHER_PREFIX, strlen(LAUNCHER_PREFIX)) == 0)
+		path = argc > 1 ? xstrdup((argv++)[1]) : NULL;
+	else
+		path = real_program(name);
 	if (path) {
 		argv[0] = path;
 		execv(path, argv);
@@ -75,6 +79,30 @@ static int end_as(int status)
 	return 128 + WTERMSIG(status);
 }
 
+static int plan(struct shim_call *c, const char *name, int argc, char **argv, struct error *err)
+{
+	const struct node_tool *t;
+	int skip = 0;
+
+	if (strcmp(name, SHIM_RUSTC) == 0)
+		return shim_plan_rustc(c, argc, argv, err);
+	c->launcher = launcher_named(name);
+	t = c->launcher ? launcher_compiler(c->node, argc, argv, &skip)
+			: shim_node_tool(c->node, name);
+	if (!t)
+		return error_set(err, ERR_ENVIRONMENT,
+			"'%s' was called, which the node file does not know", name);
+	return shim_plan_cc(c, t, argc - skip, argv + skip, err);
+}
+
+/* `ccache -s`, or a compiler that whet does not know: the launcher's own affair. */
+static bool is_own_call(const struct shim_node *n, const char *name, int argc, char **argv)
+{
+	int place;
+
+	return launcher_named(name) && !launcher_compiler(n, argc, argv, &place);
+}
+
 static int run(const char *name, const char *node_path, int argc, char **argv)
 {
 	struct error err = ERROR_INIT;
@@ -83,9 +111,12 @@ static int run(const char *name, const char *node_path, int argc, char **argv)
 	int status, r;
 
 	r = shim_node_read(node_path, &node, &err);
+	if (r == 0 && is_own_call(&node, name, argc, argv)) {
+		shim_node_release(&node);
+		return pass_through(name, argc, argv);
+	}
 	if (r == 0)
-		r = strcmp(name, SHIM_RUSTC) == 0 ? shim_plan_rustc(&call, argc, argv, &err)
-						  : shim_plan_cc(&call, name, argc, argv, &err);
+		r = plan(&call, name, argc, argv, &err);
 	if (r == 0)
 		r = shim_run(&call, &status, &err);
 	if (r == 0 && shim_record(&call, &err) < 0) {

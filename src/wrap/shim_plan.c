@@ -32,11 +32,7 @@ static int begin(struct shim_call *c, struct error *err)
 	r->id = xasprintf("%016llx-%d", (unsigned long long)r->order, (int)getpid());
 	r->language = xstrdup("");
 	env_copy_current(&c->env);
-	/* whet switched caches in front of the shim off; one behind it is told the namespace. */
-	if (env_get(&c->env, ENV_CCACHE)) {
-		env_set(&c->env, ENV_CCACHE, NULL);
-		env_set(&c->env, "CCACHE_DISABLE", NULL);
-	}
+	launchers_restore(&c->env);
 	return 0;
 }
 
@@ -229,17 +225,14 @@ static bool hidden_in_file(const struct strv *given, const struct strv *words)
 	return inside > outside;
 }
 
-int shim_plan_cc(struct shim_call *c, const char *name, int argc, char **argv, struct error *err)
+int shim_plan_cc(
+	struct shim_call *c, const struct node_tool *t, int argc, char **argv, struct error *err)
 {
-	const struct node_tool *t = shim_node_tool(c->node, name);
 	struct compile_record *r = &c->record;
 	auto_strv struct strv words = STRV_INIT;
 	auto_free char *path = NULL;
 	struct cc_call a;
 
-	if (!t)
-		return error_set(err, ERR_ENVIRONMENT,
-			"'%s' was called, which the node file does not know", name);
 	if (begin(c, err) < 0)
 		return -1;
 	for (int i = 1; i < argc; i++)
@@ -266,6 +259,7 @@ int shim_plan_cc(struct shim_call *c, const char *name, int argc, char **argv, s
 	/* Rule 3: what stands behind the shim (a ccache masquerade) must not find it again. */
 	path = path_list_without(getenv("PATH") ? getenv("PATH") : "", c->node->folder);
 	env_set(&c->env, "PATH", path);
+	shim_launch(c, t);
 	cc_call_release(&a);
 	return 0;
 }
@@ -356,11 +350,11 @@ int shim_plan_rustc(struct shim_call *c, int argc, char **argv, struct error *er
 	fill_rustc_record(r, &a);
 	classify_rustc(c, &a);
 	add_rustc_flags(c, &a);
-	if (inner && *inner)
-		strv_add(&c->argv, inner);
 	for (int i = 1; i < first; i++)
 		strv_add(&c->argv, argv[i]);
 	build_argv(c, &r->argv, FAMILY_RUSTC);
+	if (inner && *inner)
+		shim_launch_rustc(c, inner);
 	if (a.kind == CALL_RUSTC) {
 		env_set(&c->env, ENV_PARENT, r->id);
 		env_set(&c->env, ENV_PARENT_CLASS, call_class_name(r->class));

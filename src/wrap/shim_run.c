@@ -136,11 +136,16 @@ static int spawn(struct shim_call *c, int err_fd, pid_t *pid, struct error *err)
 	return 0;
 }
 
+static char *headers_path(const struct shim_call *c)
+{
+	return xasprintf("%s/.%s.headers", c->node->log, c->record.id);
+}
+
 /* clang writes the names of all headers that it reads to a file; the build tool sees nothing of it.
  * Part of the log, so that a later build knows what lies outside of its sources. */
 static void ask_for_headers(struct shim_call *c)
 {
-	auto_free char *path = xasprintf("%s/.%s.headers", c->node->log, c->record.id);
+	auto_free char *path = headers_path(c);
 
 	if (c->record.kind == CALL_QUERY || c->record.kind == CALL_LINK ||
 		c->record.kind == CALL_PARTIAL_LINK || c->record.kind == CALL_RUSTC ||
@@ -148,6 +153,54 @@ static void ask_for_headers(struct shim_call *c)
 		return;
 	env_set(&c->env, "CC_PRINT_HEADERS", "1");
 	env_set(&c->env, "CC_PRINT_HEADERS_FILE", path);
+}
+
+static bool is_dependency_option(const char *a)
+{
+	return strcmp(a, "-MD") == 0 || strcmp(a, "-MMD") == 0 || strcmp(a, "-MP") == 0 ||
+	       strcmp(a, "-MG") == 0 || strcmp(a, "-MV") == 0 || strncmp(a, "-Wp,-M", 6) == 0;
+}
+
+/* The call as one that preprocesses to nothing and writes no file of dependencies. */
+static void preprocessing_argv(const struct shim_call *c, struct strv *ret)
+{
+	for (size_t i = c->compiler; i < c->argv.n; i++) {
+		const char *a = c->argv.v[i];
+		bool dependency = strncmp(a, "-MF", 3) == 0 || strncmp(a, "-MT", 3) == 0 ||
+				  strncmp(a, "-MQ", 3) == 0 || strncmp(a, "-MJ", 3) == 0;
+
+		if (strcmp(a, "--") == 0)
+			break;
+		if (dependency || strcmp(a, "-o") == 0)
+			i += !a[2] || (dependency && !a[3]);
+		else if (!is_dependency_option(a))
+			strv_add(ret, a);
+	}
+	strv_add(ret, "-E");
+	strv_add(ret, "-o");
+	strv_add(ret, "/dev/null");
+}
+
+/* A cache that remembers what a source included answers without clang, and nothing names the
+ * headers: then the preprocessor alone is run for them. */
+static void list_headers_again(struct shim_call *c)
+{
+	auto_free char *path = headers_path(c);
+	auto_strv struct strv argv = STRV_INIT;
+	posix_spawn_file_actions_t actions;
+	pid_t pid;
+
+	if (!c->compiler || c->record.kind == CALL_RUSTC || c->record.status != 0 ||
+		!env_get(&c->env, "CC_PRINT_HEADERS") || access(path, F_OK) == 0)
+		return;
+	preprocessing_argv(c, &argv);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	if (posix_spawn(&pid, argv.v[0], &actions, NULL, argv.v, c->env.v) == 0)
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	posix_spawn_file_actions_destroy(&actions);
 }
 
 int shim_run(struct shim_call *c, int *ret, struct error *err)
@@ -185,6 +238,7 @@ int shim_run(struct shim_call *c, int *ret, struct error *err)
 			err, ERR_IO, "cannot wait for '%s': %s", c->argv.v[0], strerror(errno));
 	c->record.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	c->record.cpu_ns = clock_rusage_ns(&ru);
+	list_headers_again(c);
 	*ret = status;
 	return 0;
 }

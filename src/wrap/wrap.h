@@ -28,11 +28,11 @@ struct wrap_node {
 	const char *profile_rust;      /* the one for rustc */
 	const char *hook;              /* hook object, MODE_INSTRUMENTED */
 	const char *instrument_linker; /* or NULL */
-	const char *token;             /* names this configuration (rule 2) */
+	const char *rustc_wrapper;     /* of cargo's settings; NULL: none */
 };
 
 /* Makes shim folder and node file, and sets in env what a build step needs (PATH, RUSTC_WRAPPER,
- * WHET_NODE, LLVM_PROFILE_FILE, GCOV_PREFIX, CCACHE_NAMESPACE, …). configure: observe only. */
+ * WHET_NODE, LLVM_PROFILE_FILE, GCOV_PREFIX, …). configure: observe only. */
 int wrap_prepare(const struct wrap_node *n, struct error *err);
 void wrap_environment(const struct wrap_node *n, bool configure, struct strv *env);
 

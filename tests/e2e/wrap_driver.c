@@ -163,7 +163,6 @@ static int build(struct driver *d, char **command)
 			die(&err);
 	}
 	wrap_token(&d->n, token);
-	d->n.token = token;
 	if (wrap_prepare(&d->n, &err) < 0)
 		die(&err);
 	return run(d, command);

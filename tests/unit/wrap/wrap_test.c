@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "wrap/launcher.h"
 #include "wrap/node.h"
 #include "wrap/thin.h"
 #include "wrap/units.h"
@@ -71,7 +72,6 @@ static void environment(void **state)
 	n.folder = "/a/shims";
 	n.node_file = "/a/node.json";
 	n.quarantine = "/a/quarantine";
-	n.token = "t0";
 	strv_add(&env, "PATH=/usr/bin:/a/shims:/bin");
 	strv_add(&env, "RUSTC_WRAPPER=sccache");
 	strv_add(&env, "CC=clang-19");
@@ -84,9 +84,8 @@ static void environment(void **state)
 	assert_string_equal(env_get(&env, "WHET_OBSERVE"), "1");
 	assert_string_equal(env_get(&env, "LLVM_PROFILE_FILE"), "/a/quarantine/%p.profraw");
 	assert_string_equal(env_get(&env, "GCOV_PREFIX"), "/a/quarantine");
-	assert_string_equal(env_get(&env, "CCACHE_NAMESPACE"), "t0");
 	assert_string_equal(env_get(&env, "CC"), "clang-19");
-	assert_null(env_get(&env, "CMAKE_C_COMPILER_LAUNCHER"));
+	assert_string_equal(env_get(&env, "CMAKE_C_COMPILER_LAUNCHER"), "ccache");
 	/* a second time: the own wrapper is not chained inside itself */
 	wrap_environment(&n, false, &env);
 	assert_string_equal(env_get(&env, "PATH"), "/a/shims:/usr/bin:/bin");
@@ -94,11 +93,107 @@ static void environment(void **state)
 	assert_null(env_get(&env, "WHET_OBSERVE"));
 }
 
+/* cargo's order: the variable, an empty one too; else its settings. */
+static void rustc_wrapper(void **state)
+{
+	auto_strv struct strv env = STRV_INIT, empty = STRV_INIT;
+	struct wrap_node n = {.folder = "/a/shims", .node_file = "/a/n", .rustc_wrapper = "/t/x"};
+
+	strv_add(&env, "PATH=/bin");
+	wrap_environment(&n, false, &env);
+	assert_string_equal(env_get(&env, "WHET_RUSTC_WRAPPER"), "/t/x");
+	strv_add(&empty, "PATH=/bin");
+	strv_add(&empty, "RUSTC_WRAPPER=");
+	wrap_environment(&n, false, &empty);
+	assert_null(env_get(&empty, "WHET_RUSTC_WRAPPER"));
+	assert_string_equal(env_get(&empty, "RUSTC_WRAPPER"), "/a/shims/whet-rustc");
+}
+
+/* In front of the shim every launcher does nothing; behind it the user's settings hold again. */
+static void launcher_variables(void **state)
+{
+	auto_strv struct strv env = STRV_INIT;
+	const struct launcher *ccache = launcher_named("ccache");
+
+	strv_add(&env, "CCACHE_PATH=/opt/bin");
+	strv_add(&env, "DISTCC_HOSTS=far/8");
+	strv_add(&env, "CCACHE_NAMESPACE=mine");
+	strv_add(&env, "CCACHE_NOCPP2=1");
+	launchers_switch_off(&env, "/a/shims");
+	launchers_switch_off(&env, "/a/shims");
+	assert_string_equal(env_get(&env, "CCACHE_DISABLE"), "1");
+	assert_string_equal(env_get(&env, "CCACHE_PREFIX"), "/a/shims/whet-behind-ccache");
+	assert_string_equal(env_get(&env, "CCACHE_PATH"), "/a/shims:/opt/bin");
+	assert_string_equal(env_get(&env, "SCCACHE_NO_CACHE"), "1");
+	assert_string_equal(env_get(&env, "DISTCC_HOSTS"), "localhost");
+	launchers_restore(&env);
+	assert_null(env_get(&env, "CCACHE_DISABLE"));
+	assert_null(env_get(&env, "CCACHE_PREFIX"));
+	assert_null(env_get(&env, "SCCACHE_NO_CACHE"));
+	assert_string_equal(env_get(&env, "CCACHE_PATH"), "/opt/bin");
+	assert_string_equal(env_get(&env, "DISTCC_HOSTS"), "far/8");
+	assert_false(launcher_is_off(ccache, &env));
+	launcher_behind(ccache, "t0", &env);
+	assert_string_equal(env_get(&env, "CCACHE_NAMESPACE"), "mine-t0");
+	assert_string_equal(env_get(&env, "SCCACHE_C_CUSTOM_CACHE_BUSTER"), "t0");
+	assert_string_equal(env_get(&env, "CCACHE_CPP2"), "1");
+	assert_null(env_get(&env, "CCACHE_NOCPP2"));
+}
+
+/* A cache that the user switched off stays off, in front and behind. */
+static void launcher_off(void **state)
+{
+	auto_strv struct strv env = STRV_INIT;
+
+	strv_add(&env, "CCACHE_DISABLE=1");
+	launchers_switch_off(&env, "/a/shims");
+	assert_null(env_get(&env, "CCACHE_PREFIX"));
+	launchers_restore(&env);
+	assert_true(launcher_is_off(launcher_named("ccache"), &env));
+	assert_false(launcher_is_off(launcher_named("distcc"), &env));
+}
+
+static void launcher_calls(void **state)
+{
+	struct node_tool tools[] = {{.name = "cc", .path = "/nonexistent/cc"},
+		{.name = "clang", .path = "/nonexistent/clang"}};
+	struct shim_node n = {.folder = "/a/shims", .tools = tools, .n_tools = 2};
+	static const struct {
+		const char *words[6];
+		int tool, place; /* tool -1: the launcher's own call */
+	} calls[] = {
+		{{"ccache", "clang", "-c"}, 1, 1},
+		{{"ccache", "/a/shims/cc", "-c"}, 0, 1},
+		{{"ccache", "distcc", "clang", "-c"}, 1, 2},
+		{{"ccache", "debug=true", "cc"}, 0, 2},
+		{{"ccache", "-s"}, -1, 0},
+		{{"ccache"}, -1, 0},
+		{{"distcc", "-c", "cc"}, -1, 0},
+		{{"ccache", "/opt/other/clang", "-c"}, -1, 1},
+		{{"sccache", "rustc", "x.rs"}, -1, 1},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
+		const struct node_tool *t;
+		int argc = 0, place = 0;
+
+		while (calls[i].words[argc])
+			argc++;
+		t = launcher_compiler(&n, argc, (char **)(uintptr_t)calls[i].words, &place);
+		assert_ptr_equal(t, calls[i].tool < 0 ? NULL : &tools[calls[i].tool]);
+		assert_int_equal(place, calls[i].place);
+	}
+	assert_string_equal(launcher_named("whet-behind-ccache")->name, "ccache");
+	assert_null(launcher_named("clang"));
+	assert_null(launcher_named("whet-behind-"));
+}
+
 static void node_file(void **state)
 {
 	char path[] = "/tmp/whet-node-XXXXXX";
 	struct shim_node n = {.mode = MODE_OPTIMISED,
 		.folder = "/f",
+		.space = "sp",
 		.log = "/l",
 		.slot = "/s",
 		.evidence = "/e"};
@@ -106,8 +201,8 @@ static void node_file(void **state)
 		.name = "cc", .path = "/usr/bin/cc", .family = FAMILY_GCC, .compiler = -1};
 	struct shim_node back;
 	struct error err = ERROR_INIT;
-	static const char *const bad[] = {"", "{}", "[]", "{\"format\":\"whet shim node 1\"}",
-		"{\"format\":\"whet shim node 1\",\"mode\":9}",
+	static const char *const bad[] = {"", "{}", "[]", "{\"format\":\"whet shim node 2\"}",
+		"{\"format\":\"whet shim node 2\",\"mode\":9}",
 		"{\"format\":\"whet shim node "
 		"1\",\"mode\":0,\"folder\":\"\",\"log\":\"\",\"slot\":\"\",\"evidence\":\"\","
 		"\"tools\":"
@@ -195,6 +290,8 @@ static void thin(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(token), cmocka_unit_test(environment),
+		cmocka_unit_test(rustc_wrapper), cmocka_unit_test(launcher_variables),
+		cmocka_unit_test(launcher_off), cmocka_unit_test(launcher_calls),
 		cmocka_unit_test(node_file), cmocka_unit_test(units), cmocka_unit_test(thin)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
