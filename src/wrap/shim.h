@@ -21,6 +21,7 @@ struct shim_call {
 	struct compile_record record;
 	struct strv argv; /* what is run; argv.v[0] is the program's path */
 	struct strv env;
+	bool links;                      /* rustc runs the linker */
 	bool capture;                    /* standard error goes through the diagnostics filter */
 	bool hide_warnings;              /* -w was dropped */
 	bool evidence;                   /* the linker's map is read after the call */
@@ -40,6 +41,8 @@ int shim_plan_rustc(struct shim_call *c, int argc, char **argv, struct error *er
  * that was called. */
 void shim_launch(struct shim_call *c, const struct node_tool *t);
 void shim_launch_rustc(struct shim_call *c, const char *wrapper);
+/* Takes it away again. */
+void shim_leave_launcher(struct shim_call *c);
 
 /* Runs the compiler to its end; fills status and CPU time of the record. The wait status is given
  * in ret. */

@@ -37,6 +37,18 @@ static void put_in_front(struct shim_call *c, const char *program)
 	c->compiler = 1;
 }
 
+void shim_leave_launcher(struct shim_call *c)
+{
+	auto_strv struct strv argv = STRV_INIT;
+
+	for (size_t i = c->compiler; i < c->argv.n; i++)
+		strv_add(&argv, c->argv.v[i]);
+	strv_release(&c->argv);
+	c->argv = argv;
+	argv = (struct strv)STRV_INIT;
+	c->compiler = 0;
+}
+
 void shim_launch(struct shim_call *c, const struct node_tool *t)
 {
 	struct compile_record *r = &c->record;

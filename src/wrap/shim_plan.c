@@ -299,6 +299,7 @@ static void add_rustc_flags(struct shim_call *c, const struct rustc_call *a)
 	if (a->links && c->node->mode == MODE_INSTRUMENTED && c->node->instrument_linker)
 		strv_take(&r->added, xasprintf("-Clinker=%s", c->node->instrument_linker));
 	c->capture = c->node->mode == MODE_OPTIMISED;
+	c->links = a->links;
 }
 
 static void fill_rustc_record(struct compile_record *r, const struct rustc_call *a)

@@ -203,7 +203,7 @@ static void list_headers_again(struct shim_call *c)
 	posix_spawn_file_actions_destroy(&actions);
 }
 
-int shim_run(struct shim_call *c, int *ret, struct error *err)
+static int run_once(struct shim_call *c, int *ret, struct error *err)
 {
 	int fds[2] = {-1, -1};
 	struct rusage ru;
@@ -237,9 +237,40 @@ int shim_run(struct shim_call *c, int *ret, struct error *err)
 		return error_set(
 			err, ERR_IO, "cannot wait for '%s': %s", c->argv.v[0], strerror(errno));
 	c->record.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-	c->record.cpu_ns = clock_rusage_ns(&ru);
+	c->record.cpu_ns += clock_rusage_ns(&ru);
 	list_headers_again(c);
 	*ret = status;
+	return 0;
+}
+
+/* A link leaves a mark for the rustc call that made it. */
+static char *mark_path(const struct shim_call *c, const char *rustc)
+{
+	return xasprintf("%s/.%s.linked", c->node->log, rustc);
+}
+
+static void leave_mark(const struct shim_call *c)
+{
+	auto_free char *path = mark_path(c, c->record.parent);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+	if (fd >= 0)
+		close(fd);
+}
+
+int shim_run(struct shim_call *c, int *ret, struct error *err)
+{
+	auto_free char *mark = mark_path(c, c->record.id);
+
+	if (run_once(c, ret, err) < 0)
+		return -1;
+	if (!c->links || unlink(mark) == 0 || c->record.status != 0 || !c->compiler)
+		return 0;
+	/* A cache answered a call that links, and nobody knows of what: linked again without it. */
+	shim_leave_launcher(c);
+	if (run_once(c, ret, err) < 0)
+		return -1;
+	(void)unlink(mark);
 	return 0;
 }
 
@@ -273,6 +304,8 @@ int shim_record(struct shim_call *c, struct error *err)
 	int r;
 
 	c->record.own_cpu_ns = clock_usage_ns(RUSAGE_SELF);
+	if (c->record.parent && c->record.kind == CALL_LINK)
+		leave_mark(c);
 	if (!c->evidence || c->record.status != 0) {
 		if (c->own_map)
 			unlink(c->map);
