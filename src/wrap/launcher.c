@@ -24,6 +24,9 @@ static const struct launcher_variable ccache_behind[] = {{"CCACHE_NODIRECT", "1"
 	{"CCACHE_HARDLINK", NULL}, {"CCACHE_PREFIX", ""}, {NULL, NULL}};
 static const struct launcher_variable sccache_front[] = {
 	{"SCCACHE_NO_CACHE", "1"}, {"SCCACHE_RECACHE", "1"}, {NULL, NULL}};
+/* The server may be another build's, and end with it. */
+static const struct launcher_variable sccache_behind[] = {
+	{"SCCACHE_IGNORE_SERVER_IO_ERROR", "1"}, {NULL, NULL}};
 static const struct launcher_variable distcc_front[] = {
 	{"DISTCC_HOSTS", "localhost"}, {NULL, NULL}};
 static const struct launcher_variable icecc_front[] = {{"ICECC", "no"}, {NULL, NULL}};
@@ -33,7 +36,7 @@ static const struct launcher_variable none[] = {{NULL, NULL}};
 
 const struct launcher launchers[] = {
 	{"ccache", true, "CCACHE_DISABLE", ccache_front, ccache_behind},
-	{"sccache", true, "SCCACHE_NO_CACHE", sccache_front, none},
+	{"sccache", true, "SCCACHE_NO_CACHE", sccache_front, sccache_behind},
 	{"distcc", false, NULL, distcc_front, none},
 	{"icecc", false, NULL, icecc_front, none},
 	{"buildcache", false, NULL, buildcache_front, none},
