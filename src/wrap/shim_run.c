@@ -164,21 +164,25 @@ static bool is_dependency_option(const char *a)
 /* The call as one that preprocesses to nothing and writes no file of dependencies. */
 static void preprocessing_argv(const struct shim_call *c, struct strv *ret)
 {
-	for (size_t i = c->compiler; i < c->argv.n; i++) {
-		const char *a = c->argv.v[i];
-		bool dependency = strncmp(a, "-MF", 3) == 0 || strncmp(a, "-MT", 3) == 0 ||
-				  strncmp(a, "-MQ", 3) == 0 || strncmp(a, "-MJ", 3) == 0;
+	static const char *const own[] = {"-E", "-o", "/dev/null"};
+	size_t i = c->compiler;
 
-		if (strcmp(a, "--") == 0)
-			break;
-		if (dependency || strcmp(a, "-o") == 0)
-			i += !a[2] || (dependency && !a[3]);
+	strv_add(ret, c->argv.v[i++]);
+	for (size_t k = 0; k < ARRAY_SIZE(own); k++)
+		strv_add(ret, own[k]);
+	for (; i < c->argv.n && strcmp(c->argv.v[i], "--") != 0; i++) {
+		const char *a = c->argv.v[i];
+
+		if (strncmp(a, "-MF", 3) == 0 || strncmp(a, "-MT", 3) == 0 ||
+			strncmp(a, "-MQ", 3) == 0 || strncmp(a, "-MJ", 3) == 0)
+			i += !a[3];
+		else if (strncmp(a, "-o", 2) == 0)
+			i += !a[2];
 		else if (!is_dependency_option(a))
 			strv_add(ret, a);
 	}
-	strv_add(ret, "-E");
-	strv_add(ret, "-o");
-	strv_add(ret, "/dev/null");
+	for (; i < c->argv.n; i++)
+		strv_add(ret, c->argv.v[i]);
 }
 
 /* A cache that remembers what a source included answers without clang, and nothing names the
