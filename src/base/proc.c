@@ -182,8 +182,8 @@ int proc_run(
 		return -1;
 	r = proc_wait(pid, timeout_ns, &end, err);
 	if (r == 1) {
-		kill(-pid, SIGKILL);
-		kill(pid, SIGKILL);
+		proc_kill_tree(pid, proc_start_time(pid));
+		kill(-pid, SIGKILL); /* those whose parents are gone */
 		(void)proc_wait(pid, UINT64_MAX, &end, NULL);
 		return error_set(err, ERR_TIMEOUT, "'%s' did not end within %.0f s", o->argv->v[0],
 			(double)timeout_ns / NS_PER_S);

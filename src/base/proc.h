@@ -50,6 +50,9 @@ int proc_capture(const struct proc_options *o, uint64_t timeout_ns, struct strv 
 /* "exit code 3" or "signal 9 (Killed)"; caller frees. */
 char *proc_exit_text(const struct proc_exit *e);
 
+/* What descends from this process now, before the run begins, is the user's: the functions below
+ * leave it and its children alone. */
+void proc_disown_children(void);
 /* Kills all descendants of root (SIGKILL) until none is left, for at most limit_ns; false when some
  * are. root should be a child subreaper, so that orphans stay its descendants; when it is this
  * process, it waits for all of its children. */
@@ -58,9 +61,9 @@ bool proc_kill_below(pid_t root, uint64_t limit_ns);
 void proc_reap(void);
 /* Signals every descendant of root once. */
 void proc_signal_below(pid_t root, int sig);
-/* Stops all descendants of root but one (0: all), until every one stands still or time is up;
+/* Stops all descendants of root until every one stands still or time is up;
  * SIGCONT lets them go on. */
-void proc_stop_below(pid_t root, pid_t except, uint64_t limit_ns);
+void proc_stop_below(pid_t root, uint64_t limit_ns);
 /* Kills the process that has this pid and start time, and all of its descendants; false when it is
  * gone. */
 bool proc_kill_tree(pid_t pid, uint64_t start);

@@ -120,6 +120,18 @@ static size_t all_processes(struct one **ret)
 	return n;
 }
 
+/* Children that this process had before the run began: a shell's `daemon & exec whet build`. */
+static struct one *earlier;
+static size_t n_earlier;
+
+static bool is_earlier(const struct one *p)
+{
+	for (size_t i = 0; i < n_earlier; i++)
+		if (earlier[i].pid == p->pid && earlier[i].start == p->start)
+			return true;
+	return false;
+}
+
 /* The same with the descendants of root marked. */
 static size_t look_below(pid_t root, struct one **ret)
 {
@@ -134,7 +146,7 @@ static size_t look_below(pid_t root, struct one **ret)
 			struct one key = {.pid = v[i].parent};
 			const struct one *parent;
 
-			if (v[i].below || v[i].pid == root)
+			if (v[i].below || v[i].pid == root || is_earlier(&v[i]))
 				continue;
 			parent = bsearch(&key, v, n, sizeof(*v), by_pid);
 			v[i].below = v[i].parent == root || (parent && parent->below);
@@ -142,6 +154,19 @@ static size_t look_below(pid_t root, struct one **ret)
 		}
 	}
 	return n;
+}
+
+void proc_disown_children(void)
+{
+	auto_free struct one *v = NULL;
+	size_t n = look_below(getpid(), &v), cap = n_earlier;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!v[i].below)
+			continue;
+		array_reserve(earlier, n_earlier, cap);
+		earlier[n_earlier++] = v[i];
+	}
 }
 
 size_t proc_descendants(pid_t pid, pid_t **ret)
@@ -222,7 +247,8 @@ static void chase_children(pid_t root, uint64_t until)
 
 			if (end == p)
 				break;
-			if (read_one(pid, &child) && child.parent == root && !is_dead(&child))
+			if (read_one(pid, &child) && child.parent == root && !is_dead(&child) &&
+				!is_earlier(&child))
 				proc_signal(pid, child.start, SIGKILL);
 		}
 		nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
@@ -262,7 +288,7 @@ void proc_signal_below(pid_t root, int sig)
 			proc_signal(v[i].pid, v[i].start, sig);
 }
 
-void proc_stop_below(pid_t root, pid_t except, uint64_t limit_ns)
+void proc_stop_below(pid_t root, uint64_t limit_ns)
 {
 	uint64_t end = clock_mono_ns() + limit_ns;
 	size_t running;
@@ -273,8 +299,7 @@ void proc_stop_below(pid_t root, pid_t except, uint64_t limit_ns)
 
 		running = 0;
 		for (size_t i = 0; i < n; i++) {
-			if (!v[i].below || v[i].pid == except || is_dead(&v[i]) ||
-				v[i].state == 'T' || v[i].state == 't')
+			if (!v[i].below || is_dead(&v[i]) || v[i].state == 'T' || v[i].state == 't')
 				continue;
 			running++;
 			proc_signal(v[i].pid, v[i].start, SIGSTOP);
@@ -292,7 +317,7 @@ bool proc_kill_tree(pid_t pid, uint64_t start)
 	/* Stopped first: of one that is gone the children are nobody's. */
 	if (!proc_signal(pid, start, SIGSTOP))
 		return false;
-	proc_stop_below(pid, 0, NS_PER_S);
+	proc_stop_below(pid, NS_PER_S);
 	n = look_below(pid, &v);
 	for (size_t i = 0; i < n; i++)
 		if (v[i].below)

@@ -149,7 +149,7 @@ static void stand_still(pid_t guard_pid)
 	sigset_t tstp;
 	uint64_t begin;
 
-	proc_stop_below(getpid(), guard_pid, STOP_LIMIT_NS);
+	proc_stop_below(guard_pid, STOP_LIMIT_NS);
 	begin = clock_mono_ns();
 	sigemptyset(&tstp);
 	sigaddset(&tstp, SIGTSTP);
@@ -157,7 +157,7 @@ static void stand_still(pid_t guard_pid)
 	sigprocmask(SIG_UNBLOCK, &tstp, NULL); /* stops here until SIGCONT */
 	sigprocmask(SIG_BLOCK, &tstp, NULL);
 	clock_add_pause(clock_mono_ns() - begin);
-	proc_signal_below(getpid(), SIGCONT);
+	proc_signal_below(guard_pid, SIGCONT);
 }
 
 static int interrupted(const char *next)
@@ -205,8 +205,10 @@ static int keep(pid_t guard_pid, int signals, int alive, const char *next)
 	/* The guard is gone, or does not do its work. */
 	kill(guard_pid, SIGKILL);
 	waitpid(guard_pid, &status, 0);
-	kill_all_below();
-	scratch_remove();
+	if (!WIFEXITED(status)) {
+		kill_all_below();
+		scratch_remove();
+	}
 	if (asked || (WIFEXITED(status) && WEXITSTATUS(status) == INTERRUPTED))
 		return interrupted(next);
 	if (WIFEXITED(status))
@@ -224,6 +226,7 @@ int supervise(int (*fn)(void *ctx), void *ctx, const char *next)
 
 	fflush(NULL);
 	signal(SIGCHLD, SIG_DFL); /* ignored, it would lose how children ended */
+	proc_disown_children();
 	scratch_share();
 	clock_share_pause();
 	watched_signals(&set);

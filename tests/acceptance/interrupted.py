@@ -33,9 +33,9 @@ class Project:
         shutil.copytree(self.pristine, self.folder)
         os.makedirs(self.tmp)
 
-    def start(self, *more, **popen):
+    def start(self, *more, wrap=(), **popen):
         env = dict(os.environ, WHET_STATE=self.state, TMPDIR=self.tmp, **{MARK: self.mark})
-        return subprocess.Popen([WHET, 'build', '-v', '-f', f'{self.folder}/whet.yaml', *more],
+        return subprocess.Popen([*wrap, WHET, 'build', '-v', '-f', f'{self.folder}/whet.yaml', *more],
                                 env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                 **popen)
 

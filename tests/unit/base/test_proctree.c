@@ -144,7 +144,7 @@ static const char *stop_and_go_on(void)
 
 	start(tick);
 	wait_for(10);
-	proc_stop_below(getpid(), 0, 10 * NS_PER_S);
+	proc_stop_below(getpid(), 10 * NS_PER_S);
 	then = atomic_load(count);
 	nap(50);
 	if (atomic_load(count) != then)
@@ -153,7 +153,7 @@ static const char *stop_and_go_on(void)
 	wait_for(then + 10);
 	if (atomic_load(count) < then + 10)
 		return "it does not go on\n";
-	proc_stop_below(getpid(), 0, 10 * NS_PER_S);
+	proc_stop_below(getpid(), 10 * NS_PER_S);
 	return all_gone(); /* stopped ones, too */
 }
 

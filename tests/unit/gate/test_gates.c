@@ -617,6 +617,8 @@ static void test_harmless_differences(void **state)
 	/* The TMPDIR of two runs, in words of any kind. */
 	strv_add(&fixture_record(&x.plain, "link")->argv,
 		"-Wl,--list=/tmp/whet-0123/whet-tmp/rustcAbc/list");
+	strv_add(&fixture_record(&x.instrumented, "link")->argv,
+		"-Wl,--list=/tmp/whet-89ab/whet-tmp/rustcDef/list");
 	strv_add(&fixture_record(&x.optimised, "link")->argv,
 		"-Wl,--list=/var/tmp/whet-4567/whet-tmp/rustcXyz/list");
 	strv_add(&fixture_record(&x.optimised, "crate")->argv, "--diagnostic-width=80");
