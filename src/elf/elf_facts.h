@@ -31,5 +31,14 @@ int elf_facts_read(const char *path, struct elf_facts *ret, struct error *err);
  * NULL; added to): names of defined functions, local ones too. */
 int elf_object_code(
 	const void *data, size_t n, char code_hash[65], struct strv *functions, struct error *err);
+/* What a relocatable object tells of the program that made it. */
+struct elf_origin {
+	char *maker;        /* what its section .comment says; NULL: nothing */
+	struct strv files;  /* the sources that its symbol table names */
+	struct strv labels; /* global symbols that it defines */
+	bool data;          /* neither machine code nor the intermediate code of a compiler */
+};
+void elf_origin_release(struct elf_origin *o);
+int elf_object_origin(const void *data, size_t n, struct elf_origin *ret, struct error *err);
 /* SHA-256 of .text of a linked file. */
 int elf_text_hash(const char *path, char hash[65], struct error *err);

@@ -64,7 +64,10 @@ void link_input_release(struct link_input *l)
 	free(l->member);
 	free(l->sha256);
 	free(l->code_hash);
+	free(l->maker);
 	strv_release(&l->functions);
+	strv_release(&l->files);
+	strv_release(&l->labels);
 	memset(l, 0, sizeof(*l));
 }
 
@@ -131,6 +134,13 @@ static json_t *links_json(const struct compile_record *r)
 		json_set_text(o, "sha256", l->sha256);
 		json_set_text(o, "code_hash", l->code_hash);
 		fact_set_strv(o, "functions", &l->functions);
+		json_set_text(o, "maker", l->maker);
+		fact_set_strv(o, "files", &l->files);
+		fact_set_strv(o, "labels", &l->labels);
+		if (l->data)
+			json_object_set_new(o, "data", json_true());
+		if (l->temporary)
+			json_object_set_new(o, "temporary", json_true());
 		json_array_append_new(a, o);
 	}
 	return a;
@@ -209,6 +219,11 @@ static int links_from_json(const json_t *a, struct compile_record *r, struct err
 		fact_take_str(o, "sha256", &l.sha256);
 		fact_take_str(o, "code_hash", &l.code_hash);
 		json_opt_strv(o, "functions", &l.functions);
+		fact_take_str(o, "maker", &l.maker);
+		json_opt_strv(o, "files", &l.files);
+		json_opt_strv(o, "labels", &l.labels);
+		l.data = json_is_true(json_object_get(o, "data"));
+		l.temporary = json_is_true(json_object_get(o, "temporary"));
 		array_reserve(r->links, r->n_links, r->cap_links);
 		r->links[r->n_links++] = l;
 	}

@@ -11,9 +11,9 @@
 
 enum call_kind {
 	CALL_QUERY,        /* --version, -vV, --print, `--crate-name ___`: passed untouched */
-	CALL_PREPROCESS,   /* -E, -M, -fsyntax-only, -S of nothing to link */
+	CALL_PREPROCESS,   /* -E, -M, -fsyntax-only */
 	CALL_ASSEMBLE,     /* only .s or .S inputs */
-	CALL_COMPILE,      /* makes one object */
+	CALL_COMPILE,      /* makes objects, or assembler sources (-S) */
 	CALL_PCH,          /* makes a precompiled header */
 	CALL_PARTIAL_LINK, /* -r */
 	CALL_LINK,         /* makes an executable or shared object of objects only */
@@ -52,6 +52,11 @@ struct link_input {
 	char *sha256;          /* of the object's bytes, taken at link time; NULL when unreadable */
 	char *code_hash;       /* of its executable sections' bytes; NULL when unreadable or none */
 	struct strv functions; /* names of the functions it defines (local ones too) */
+	char *maker;           /* what its section .comment says; NULL: nothing */
+	struct strv files;     /* the sources that its symbol table names */
+	struct strv labels;    /* without maker: the global symbols that it defines */
+	bool data;             /* an object without any code */
+	bool temporary;        /* made and removed by the call that compiled and linked */
 };
 
 struct compile_record {
@@ -107,7 +112,8 @@ const char *call_class_name(enum call_class c); /* "target", … */
 enum object_class {
 	OBJECT_TARGET,    /* made by a recorded call that got the node's flags */
 	OBJECT_FOREIGN,   /* made by a recorded call of class FOREIGN */
-	OBJECT_ASSEMBLY,  /* made by a recorded ASSEMBLE call */
+	OBJECT_ASSEMBLY,  /* made of an assembler source: by a recorded call, or provably */
+	OBJECT_DATA,      /* without record, and without code that a profile could change */
 	OBJECT_TOOLCHAIN, /* under the toolchain's sysroot, the compiler's or libc's folders */
 	OBJECT_WHET,      /* the hook and the compiler's profile runtime */
 	OBJECT_UNKNOWN,   /* no record: stops the build */

@@ -13,6 +13,7 @@ static const char *const object_names[] = {
 	[OBJECT_TARGET] = "target",
 	[OBJECT_FOREIGN] = "foreign",
 	[OBJECT_ASSEMBLY] = "assembly",
+	[OBJECT_DATA] = "data",
 	[OBJECT_TOOLCHAIN] = "toolchain",
 	[OBJECT_WHET] = "whet",
 	[OBJECT_UNKNOWN] = "unknown",

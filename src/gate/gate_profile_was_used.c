@@ -219,6 +219,7 @@ static void judge_object(struct use *u, const struct object_fact *o)
 		judge_target(u, o, label);
 		break;
 	case OBJECT_ASSEMBLY:
+	case OBJECT_DATA:
 	case OBJECT_TOOLCHAIN:
 	case OBJECT_WHET:
 		break;

@@ -219,11 +219,12 @@ static enum call_kind kind_of(const struct scan *s)
 
 	if (s->query || (!any && !c->objects.n))
 		return CALL_QUERY;
-	if (s->preprocess || s->assembly_only)
+	if (s->preprocess || (s->assembly_only && !c->sources.n))
 		return CALL_PREPROCESS;
 	if (s->pch && c->sources.n)
 		return CALL_PCH;
-	if (s->compile_only)
+	/* -S compiles: what a profile changes is in the assembler source already. */
+	if (s->compile_only || s->assembly_only)
 		return c->sources.n ? CALL_COMPILE : c->assembly.n ? CALL_ASSEMBLE : CALL_QUERY;
 	if (s->partial)
 		return CALL_PARTIAL_LINK;
@@ -239,6 +240,7 @@ void cc_classify(const struct strv *args, bool cxx, struct cc_call *ret)
 	scan_args(&s, args);
 	scan_linker(&s);
 	ret->kind = kind_of(&s);
+	ret->to_assembler = s.assembly_only && ret->kind == CALL_COMPILE;
 	if (!*ret->language && cxx && ret->kind != CALL_QUERY)
 		ret->language = "c++";
 	strv_release(&s.linker);
@@ -265,7 +267,7 @@ char *cc_output(const struct cc_call *c, const char *cwd)
 	else if (c->kind == CALL_PCH && n == 1)
 		name = xasprintf("%s.gch", only);
 	else if (c->kind == CALL_COMPILE || c->kind == CALL_ASSEMBLE)
-		name = n == 1 ? default_object(only, ".o") : NULL;
+		name = n == 1 ? default_object(only, c->to_assembler ? ".s" : ".o") : NULL;
 	else if (c->kind == CALL_LINK || c->kind == CALL_COMPILE_LINK ||
 		 c->kind == CALL_PARTIAL_LINK)
 		name = xstrdup("a.out");

@@ -17,6 +17,7 @@ struct cc_call {
 	bool print_map;       /* the map goes to standard output: none can be added */
 	bool no_warnings;     /* -w */
 	bool werror;          /* any form of -Werror */
+	bool to_assembler;    /* -S: a COMPILE that makes an assembler source */
 };
 void cc_call_release(struct cc_call *c);
 /* args: without the compiler, response files expanded. cxx: called as a C++ driver. */

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -49,13 +50,23 @@ static struct link_input *add_link(struct compile_record *r, const char *path, c
 
 static void describe(struct link_input *l, const void *p, size_t n)
 {
+	struct elf_origin o = {0};
 	char hex[SHA256_HEX];
 
 	sha256_of(p, n, hex);
 	l->sha256 = xstrdup(hex);
-	if (content_of(p, n) == CONTENT_OBJECT &&
-		elf_object_code(p, n, hex, &l->functions, NULL) == 0 && hex[0])
+	if (content_of(p, n) != CONTENT_OBJECT)
+		return;
+	if (elf_object_code(p, n, hex, &l->functions, NULL) == 0 && hex[0])
 		l->code_hash = xstrdup(hex);
+	if (elf_object_origin(p, n, &o, NULL) < 0)
+		return;
+	l->maker = take_ptr(o.maker);
+	l->data = o.data;
+	strv_add_all(&l->files, &o.files);
+	if (!l->maker)
+		strv_add_all(&l->labels, &o.labels);
+	elf_origin_release(&o);
 }
 
 /* ---- archives ------------------------------------------------------------------------------ */
@@ -160,20 +171,33 @@ static int archive_of(struct compile_record *r, const struct map_inputs *m, size
 	return e;
 }
 
-static void object_of(struct compile_record *r, const char *path, bool *bitcode)
+/* The object of this path among those kept of the call, or NULL. */
+static char *kept_object(const char *kept, const char *full)
+{
+	auto_free char *path = kept ? path_join(kept, path_basename(full)) : NULL;
+
+	return path && path_exists(path) ? take_ptr(path) : NULL;
+}
+
+static void object_of(struct compile_record *r, const char *path, const char *kept, bool *bitcode)
 {
 	auto_free char *joined = path_join(r->cwd, path);
 	auto_free char *full = path_clean(joined);
+	auto_free char *copy = path_exists(full) ? NULL : kept_object(kept, full);
+	struct link_input *l;
 	struct file_map f;
 	enum content c;
 
-	if (file_map(full, &f, NULL) < 0) {
+	if (file_map(copy ? copy : full, &f, NULL) < 0) {
 		add_link(r, full, NULL);
 		return;
 	}
 	c = content_of(f.p, f.n);
-	if (c == CONTENT_OBJECT || c == CONTENT_BITCODE)
-		describe(add_link(r, full, NULL), f.p, f.n);
+	if (c == CONTENT_OBJECT || c == CONTENT_BITCODE) {
+		l = add_link(r, full, NULL);
+		l->temporary = copy != NULL;
+		describe(l, f.p, f.n);
+	}
 	if (c == CONTENT_BITCODE)
 		*bitcode = true;
 	file_unmap(&f);
@@ -196,22 +220,45 @@ static bool is_lto_name(const char *path)
 	return strstr(base, "lto.tmp") || strstr(base, ".lto.") || strstr(base, ".ltrans");
 }
 
-static void add_bitcode_inputs(struct compile_record *r)
+static void add_bitcode(struct compile_record *r, const char *full, bool temporary)
+{
+	struct file_map f;
+
+	if (has_link(r, full) || file_map(full, &f, NULL) < 0)
+		return;
+	if (content_of(f.p, f.n) == CONTENT_BITCODE) {
+		struct link_input *l = add_link(r, full, NULL);
+
+		l->temporary = temporary;
+		describe(l, f.p, f.n);
+	}
+	file_unmap(&f);
+}
+
+static int add_kept(
+	void *ctx, const char *root, const char *path, const struct stat *st, struct error *err)
+{
+	auto_free char *full = path_join(root, path);
+
+	(void)err;
+	if (S_ISREG(st->st_mode))
+		add_bitcode(ctx, full, true);
+	return 0;
+}
+
+static int add_bitcode_inputs(struct compile_record *r, const char *kept, struct error *err)
 {
 	for (size_t i = 0; i < r->inputs.n; i++) {
 		auto_free char *joined = path_join(r->cwd, r->inputs.v[i]);
 		auto_free char *full = path_clean(joined);
-		struct file_map f;
 
-		if (has_link(r, full) || file_map(full, &f, NULL) < 0)
-			continue;
-		if (content_of(f.p, f.n) == CONTENT_BITCODE)
-			describe(add_link(r, full, NULL), f.p, f.n);
-		file_unmap(&f);
+		add_bitcode(r, full, false);
 	}
+	return kept && path_is_dir(kept) ? tree_walk(kept, add_kept, r, err) : 0;
 }
 
-int evidence_collect(struct compile_record *r, const struct map_inputs *map, struct error *err)
+int evidence_collect(
+	struct compile_record *r, const struct map_inputs *map, const char *kept, struct error *err)
 {
 	auto_free bool *seen = xcalloc(map->n + 1, sizeof(*seen));
 	bool lto = false;
@@ -225,9 +272,7 @@ int evidence_collect(struct compile_record *r, const struct map_inputs *map, str
 			continue;
 		}
 		lto |= is_lto_name(in->path);
-		object_of(r, in->path, &lto);
+		object_of(r, in->path, kept, &lto);
 	}
-	if (lto)
-		add_bitcode_inputs(r);
-	return 0;
+	return lto ? add_bitcode_inputs(r, kept, err) : 0;
 }

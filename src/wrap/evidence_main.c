@@ -12,10 +12,11 @@
 #include "base/mem.h"
 #include "elf/elf_facts.h"
 #include "wrap/evidence.h"
+#include "wrap/shim.h"
 
 /* A map that cannot be read is written down, so that the gates see it; only a record that cannot be
  * written is a failure. */
-static void collect(struct compile_record *r, const char *map_path)
+static void collect(struct compile_record *r, const char *map_path, const char *kept)
 {
 	auto_buf struct buf text = BUF_INIT;
 	struct map_inputs map = {0};
@@ -23,7 +24,7 @@ static void collect(struct compile_record *r, const char *map_path)
 
 	if (file_read(map_path, 0, &text, &err) < 0 ||
 		linkmap_parse(buf_str(&text), &map, &err) < 0 ||
-		evidence_collect(r, &map, &err) < 0)
+		evidence_collect(r, &map, kept, &err) < 0)
 		r->map_error = xstrdup(err.msg);
 	map_inputs_release(&map);
 	error_release(&err);
@@ -49,7 +50,10 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (compile_record_read(argv[1], &r, &err) == 0) {
-		collect(&r, argv[2]);
+		auto_free char *folder = path_dirname(argv[3]);
+		auto_free char *kept = xasprintf("%s/" KEPT_OBJECTS, folder, r.id);
+
+		collect(&r, argv[2], kept);
 		note_code(&r);
 	}
 	r.own_cpu_ns += clock_usage_ns(RUSAGE_SELF);

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "elf/elf_facts.h"
+#include "wrap/assembled.h"
 #include "wrap/units.h"
 
 #define PARTIAL_DEPTH 16 /* partial links inside partial links */
@@ -18,6 +19,7 @@ struct output {
 	char *path;
 	const struct compile_record *record;
 	char *sha256; /* made when needed; NULL when the file is gone */
+	char *code;   /* hash of its code; NULL: not an object, or without code */
 	bool hashed, gone;
 };
 
@@ -31,6 +33,7 @@ struct join {
 	struct output **by_hash; /* those that exist, sorted; made when needed */
 	struct strv via;         /* the partial links around the objects that are added */
 	size_t n_by_hash;
+	struct assembler_sources assembler;
 	bool hashed;
 };
 
@@ -118,6 +121,19 @@ static bool is_object_kind(enum call_kind k)
 	return k == CALL_COMPILE || k == CALL_ASSEMBLE || k == CALL_PARTIAL_LINK;
 }
 
+static char *code_of(const char *path)
+{
+	char hex[SHA256_HEX] = "";
+	struct file_map f;
+
+	if (file_map(path, &f, NULL) < 0)
+		return NULL;
+	if (elf_object_code(f.p, f.n, hex, NULL, NULL) < 0)
+		hex[0] = 0;
+	file_unmap(&f);
+	return *hex ? xstrdup(hex) : NULL;
+}
+
 static void hash_outputs(struct join *j)
 {
 	j->hashed = true;
@@ -132,6 +148,7 @@ static void hash_outputs(struct join *j)
 		if (o->gone)
 			continue;
 		o->sha256 = xstrdup(hex);
+		o->code = code_of(o->path);
 		j->by_hash[j->n_by_hash++] = o;
 	}
 	if (j->n_by_hash)
@@ -148,6 +165,17 @@ static const struct compile_record *record_by_hash(struct join *j, const char *s
 		hash_outputs(j);
 	found = j->n_by_hash ? bsearch(&k, j->by_hash, j->n_by_hash, sizeof(k), by_sha) : NULL;
 	return found ? (*found)->record : NULL;
+}
+
+/* objcopy and strip change a file, not its code. The code decides what a profile does to it. */
+static const struct compile_record *record_by_code(struct join *j, const char *code)
+{
+	if (!j->hashed)
+		hash_outputs(j);
+	for (size_t i = 0; code && i < j->n_by_hash; i++)
+		if (j->by_hash[i]->code && strcmp(j->by_hash[i]->code, code) == 0)
+			return j->by_hash[i]->record;
+	return NULL;
 }
 
 /* An archive member whose object the build removed after archiving: accepted when exactly one
@@ -229,8 +257,9 @@ static bool ends_with(const char *s, const char *end)
 /* A compiler that compiles and links in one call hands its linker a temporary object. */
 static bool is_temporary_of(const struct compile_record *link, const struct link_input *in)
 {
-	return link->kind == CALL_COMPILE_LINK && !in->member && !in->sha256 &&
-	       ends_with(in->path, ".o") && !path_is_below(in->path, link->cwd);
+	return link->kind == CALL_COMPILE_LINK && !in->member &&
+	       (in->temporary || (!in->sha256 && ends_with(in->path, ".o") &&
+					 !path_is_below(in->path, link->cwd)));
 }
 
 /* Whether it is one of the objects that rustc made for the link that it called: its code, or the
@@ -242,6 +271,18 @@ static bool is_rustc_object(const struct compile_record *rustc, const struct lin
 	return rustc && !in->member &&
 	       (ends_with(base, ".rcgu.o") || strcmp(base, "symbols.o") == 0 ||
 		       ends_with(base, ".rustc.o") || strstr(in->path, "/rustc") != NULL);
+}
+
+/* What was assembled from the output of a call with -S is compiled by that call. */
+static const struct compile_record *compiled_from(
+	const struct join *j, const struct compile_record *r, const struct link_input *in)
+{
+	const char *source = r->kind == CALL_ASSEMBLE ? unit_source(r, in) : NULL;
+	auto_free char *joined = source ? path_join(r->cwd, source) : NULL;
+	auto_free char *path = joined ? path_clean(joined) : NULL;
+	const struct output *o = path ? output_of(j, path) : NULL;
+
+	return o && o->record->kind == CALL_COMPILE ? o->record : r;
 }
 
 /* *how: by what it was found. */
@@ -256,7 +297,7 @@ static const struct compile_record *record_of(struct join *j, const struct compi
 	if (in->member && o && o->record->kind == CALL_RUSTC && ends_with(in->member, ".rcgu.o"))
 		return o->record;
 	if (!in->member && o)
-		return o->record;
+		return compiled_from(j, o->record, in);
 	*how = "same bytes as the call's output";
 	r = record_by_hash(j, in->sha256);
 	if (!r && is_rustc_object(rustc, in)) {
@@ -271,7 +312,7 @@ static const struct compile_record *record_of(struct join *j, const struct compi
 		*how = "named like the only output that was removed";
 		r = record_of_removed(j, in->member);
 	}
-	return r;
+	return r ? compiled_from(j, r, in) : NULL;
 }
 
 /* The reason for a class that follows from a record: the call's, and how the two belong together.
@@ -307,6 +348,31 @@ static void add_object(struct join *j, const struct link_input *in, enum object_
 	o->source = xstrdup(unit_source(r, in));
 }
 
+/* Made by a program that is called past whet: as, objcopy, ld. */
+static void add_by_content(struct join *j, const struct link_input *in)
+{
+	const char *how = "same code as the call's output";
+	const struct compile_record *r = record_by_code(j, in->code_hash);
+	auto_free char *source = NULL;
+
+	if (!r) {
+		how = "assembled from the call's output";
+		r = assembled_from_call(j->log, j->n, in);
+	}
+	if (r)
+		add_object(j, in, class_of(r), r, why_of(r, class_of(r), how));
+	else if (in->data)
+		add_object(j, in, OBJECT_DATA, NULL, xstrdup("no recorded call made it; no code"));
+	else if (assembled_by_hand(&j->assembler, j->n, in, &source))
+		add_object(j, in, OBJECT_ASSEMBLY, NULL,
+			source ? xasprintf("assembled from '%s'", source)
+			       : xstrdup("names an assembler as what made it"));
+	else
+		add_object(j, in, OBJECT_UNKNOWN, NULL, xstrdup("no recorded call made it"));
+	if (source)
+		j->binary->objects[j->binary->n_objects - 1].source = take_ptr(source);
+}
+
 static void add_unrecorded(struct join *j, const struct link_input *in)
 {
 	const char *folder = toolchain_folder(j, in->path);
@@ -314,7 +380,7 @@ static void add_unrecorded(struct join *j, const struct link_input *in)
 	if (folder)
 		add_object(j, in, OBJECT_TOOLCHAIN, NULL, xasprintf("in '%s'", folder));
 	else
-		add_object(j, in, OBJECT_UNKNOWN, NULL, xstrdup("no recorded call made it"));
+		add_by_content(j, in);
 }
 
 static void add_links(struct join *j, const struct compile_record *link, int depth);
@@ -473,11 +539,13 @@ int wrap_binary_facts(const struct compile_log *log, const struct wrap_node *n, 
 	for (size_t i = 0; i < j.n_outputs; i++) {
 		free(j.outputs[i].path);
 		free(j.outputs[i].sha256);
+		free(j.outputs[i].code);
 	}
 	free(j.outputs);
 	free(j.by_hash);
 	strv_release(&j.folders);
 	strv_release(&j.via);
+	assembler_sources_release(&j.assembler);
 	if (r < 0)
 		binary_fact_release(&b);
 	else

@@ -217,7 +217,7 @@ static void add_flags(struct preparation *p)
 static int link_name(const struct preparation *p, const char *name, struct error *err)
 {
 	auto_free char *path = path_join(p->n->folder, name);
-	auto_free char *temporary = xasprintf("%s/.%s.%d", p->n->folder, name, (int)getpid());
+	auto_free char *temporary = xasprintf("%s.%d", path, (int)getpid());
 	char now[PATH_MAX];
 	ssize_t n = readlink(path, now, sizeof(now) - 1);
 
@@ -244,6 +244,21 @@ static int link_launchers(const struct preparation *p, struct error *err)
 	return link_name(p, LAUNCHER_PREFIX "ccache", err);
 }
 
+static int make_linkers(const struct preparation *p, struct error *err)
+{
+	auto_free char *folder = path_join(p->n->folder, KEEP_FOLDER);
+
+	if (dir_create(folder, 0755, err) < 0)
+		return -1;
+	for (const char *const *l = shim_linkers; *l; l++) {
+		auto_free char *name = xasprintf(KEEP_FOLDER "/%s", *l);
+
+		if (link_name(p, name, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int make_folder(const struct preparation *p, struct error *err)
 {
 	if (dir_create(p->n->folder, 0755, err) < 0 || link_name(p, SHIM_RUSTC, err) < 0)
@@ -251,7 +266,7 @@ static int make_folder(const struct preparation *p, struct error *err)
 	for (size_t i = 0; i < p->node.n_tools; i++)
 		if (link_name(p, p->node.tools[i].name, err) < 0)
 			return -1;
-	return link_launchers(p, err);
+	return link_launchers(p, err) < 0 ? -1 : make_linkers(p, err);
 }
 
 /* Programs run by the build may run as another user; their profiles still land here. */

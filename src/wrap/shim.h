@@ -16,6 +16,13 @@
 #define ENV_PARENT_CLASS "WHET_PARENT_CLASS"
 #define ENV_RUSTC_WRAPPER "WHET_RUSTC_WRAPPER"
 
+/* In the log's folder, by a record's id: the objects that a call which compiles and links removes
+ * itself, and the assembler source that a call with -S made. */
+#define KEPT_OBJECTS ".%s.objects"
+#define KEPT_ASSEMBLY ".%s.s"
+#define ENV_KEEP "WHET_KEEP"
+#define KEEP_FOLDER "linkers" /* in the shim folder */
+
 struct shim_call {
 	const struct shim_node *node;
 	struct compile_record record;
@@ -29,6 +36,8 @@ struct shim_call {
 	bool own_map;                    /* whet asked for it: removed when read */
 	const struct launcher *launcher; /* of a call `ccache clang …`; NULL */
 	size_t compiler; /* where the compiler stands in argv: behind a cache, or first */
+	bool assembly;   /* -S: the output is kept */
+	char *kept;      /* folder for the objects of a call that compiles and links; NULL */
 };
 void shim_call_release(struct shim_call *c);
 
@@ -43,6 +52,13 @@ void shim_launch(struct shim_call *c, const struct node_tool *t);
 void shim_launch_rustc(struct shim_call *c, const char *wrapper);
 /* Takes it away again. */
 void shim_leave_launcher(struct shim_call *c);
+/* A compiler that compiles and links in one call removes its objects before it ends. So it is given
+ * a linker (by COMPILER_PATH, which changes no argument) that keeps them and then runs the real
+ * one. */
+extern const char *const shim_linkers[]; /* names, NULL at the end */
+int shim_keep_objects(struct shim_call *c, struct error *err);
+/* What the program does when it is started as that linker; does not return when all went well. */
+int shim_link(const char *name, char **argv, struct error *err);
 
 /* Runs the compiler to its end; fills status and CPU time of the record. The wait status is given
  * in ret. */

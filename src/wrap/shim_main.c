@@ -131,6 +131,27 @@ static int run(const char *name, const char *node_path, int argc, char **argv)
 	return r;
 }
 
+static bool is_linker(const char *name, const char *path)
+{
+	auto_free char *folder = path_dirname(path);
+
+	for (const char *const *l = shim_linkers; *l; l++)
+		if (strcmp(*l, name) == 0)
+			return strcmp(path_basename(folder), KEEP_FOLDER) == 0;
+	return false;
+}
+
+static int link_as(const char *name, char **argv)
+{
+	struct error err = ERROR_INIT;
+	int r;
+
+	(void)shim_link(name, argv, &err);
+	r = fail(&err, name);
+	error_release(&err);
+	return r;
+}
+
 int main(int argc, char **argv)
 {
 	const char *node = getenv(ENV_NODE);
@@ -139,6 +160,8 @@ int main(int argc, char **argv)
 	if (argc < 1)
 		return 2;
 	name = path_basename(argv[0]);
+	if (is_linker(name, argv[0]))
+		return link_as(name, argv);
 	if (!node || !*node)
 		return pass_through(name, argc, argv);
 	return run(name, node, argc, argv);

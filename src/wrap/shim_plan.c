@@ -18,6 +18,7 @@ void shim_call_release(struct shim_call *c)
 	strv_release(&c->argv);
 	strv_release(&c->env);
 	free(c->map);
+	free(c->kept);
 }
 
 static int begin(struct shim_call *c, struct error *err)
@@ -260,7 +261,10 @@ int shim_plan_cc(
 	path = path_list_without(getenv("PATH") ? getenv("PATH") : "", c->node->folder);
 	env_set(&c->env, "PATH", path);
 	shim_launch(c, t);
+	c->assembly = a.to_assembler && r->class == CLASS_TARGET;
 	cc_call_release(&a);
+	if (r->kind == CALL_COMPILE_LINK && c->evidence && r->class == CLASS_TARGET)
+		return shim_keep_objects(c, err);
 	return 0;
 }
 

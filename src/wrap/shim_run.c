@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -301,7 +302,20 @@ static int run_evidence(
 	return 0;
 }
 
-int shim_record(struct shim_call *c, struct error *err)
+/* An object that `as` makes of it has no record: this shows later what was compiled. */
+static int keep_assembly(const struct shim_call *c, struct error *err)
+{
+	auto_free char *name = xasprintf(KEPT_ASSEMBLY, c->record.id);
+	auto_free char *to = path_join(c->node->log, name);
+	struct stat st;
+
+	if (!c->assembly || c->record.status != 0 || !c->record.output ||
+		stat(c->record.output, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	return file_copy(c->record.output, to, 0644, err);
+}
+
+static int write_record(struct shim_call *c, struct error *err)
 {
 	auto_free char *final = xasprintf("%s/%s.json", c->node->log, c->record.id);
 	auto_free char *partial = xasprintf("%s/.%s.partial", c->node->log, c->record.id);
@@ -321,5 +335,14 @@ int shim_record(struct shim_call *c, struct error *err)
 	unlink(partial);
 	if (c->own_map)
 		unlink(c->map);
+	return r;
+}
+
+int shim_record(struct shim_call *c, struct error *err)
+{
+	int r = keep_assembly(c, err) < 0 ? -1 : write_record(c, err);
+
+	if (c->kept)
+		(void)tree_remove(c->kept, NULL);
 	return r;
 }

@@ -267,6 +267,7 @@ static void test_damaged_objects(void **state)
 			auto_strv struct strv functions = STRV_INIT;
 			size_t n = round % 3 ? b.n : step(&seed) % b.n;
 			auto_free uint8_t *copy = xmalloc(n + 1);
+			struct elf_origin origin;
 			struct elf_facts f;
 			char hash[65];
 
@@ -279,6 +280,8 @@ static void test_damaged_objects(void **state)
 				copy[at] = (uint8_t)step(&seed);
 			}
 			elf_object_code(copy, n, hash, &functions, NULL);
+			if (elf_object_origin(copy, n, &origin, NULL) == 0)
+				elf_origin_release(&origin);
 			if (round % 60 == 0) {
 				file_write_atomic(damaged, copy, n, 0644, NULL);
 				if (elf_facts_read(damaged, &f, NULL) == 0)

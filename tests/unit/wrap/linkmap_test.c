@@ -45,6 +45,20 @@ static const char lld_map[] =
 	"            1020             1020        8     8         a.o:(.data.rel.ro.x)\n"
 	"            2000             2000        0     1 . = ALIGN(0x1000)\n";
 
+static const char gold_map[] =
+	"Archive member included because of file (symbol)\n\n"
+	"libcore.a(round.o)            main.o (sift_round)\n"
+	"libcore.a(a_member_with_a_long_name.o)\n"
+	"                              libcore.a(round.o) (sift_rare)\n\n"
+	"Discarded input sections\n\n"
+	" .note.GNU-stack\n                0x0000000000000000        0x0 gone.o\n\n"
+	"Memory map\n\n"
+	" .text          0x0000000000000700       0x39 main.o\n"
+	"                0x0000000000000700                main\n"
+	" .text          0x0000000000000740       0x8b libcore.a(round.o)\n"
+	" .text.sift_rare\n"
+	"                0x0000000000000840       0x23 libcore.a(a_member_with_a_long_name.o)\n";
+
 static const char mold_map[] =
 	"               VMA       Size Align Out     In      Symbol\n"
 	"            0x2a8          28     1 .interp\n"
@@ -98,6 +112,14 @@ static void mold(void **state)
 	expect(mold_map, names);
 }
 
+static void gold(void **state)
+{
+	static const char *const names[] = {
+		"libcore.a(round.o)", "libcore.a(a_member_with_a_long_name.o)", "main.o", NULL};
+
+	expect(gold_map, names);
+}
+
 static void rejects(void **state)
 {
 	static const char *const texts[] = {"", "\n", "hello\n", "VMA\n",
@@ -117,7 +139,7 @@ static void rejects(void **state)
 /* Any prefix of a map is read without harm. */
 static void prefixes(void **state)
 {
-	static const char *const maps[] = {gnu_map, lld_map, mold_map};
+	static const char *const maps[] = {gnu_map, gold_map, lld_map, mold_map};
 
 	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
 		for (size_t n = 0; n < strlen(maps[i]); n++) {
@@ -150,8 +172,8 @@ static void many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(gnu), cmocka_unit_test(lld),
-		cmocka_unit_test(mold), cmocka_unit_test(rejects), cmocka_unit_test(prefixes),
-		cmocka_unit_test(many)};
+		cmocka_unit_test(gold), cmocka_unit_test(mold), cmocka_unit_test(rejects),
+		cmocka_unit_test(prefixes), cmocka_unit_test(many)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
