@@ -212,6 +212,11 @@ static void scan_linker(struct scan *s)
 	}
 }
 
+static enum call_kind kind_of_object(const struct cc_call *c)
+{
+	return c->sources.n ? CALL_COMPILE : c->assembly.n ? CALL_ASSEMBLE : CALL_QUERY;
+}
+
 static enum call_kind kind_of(const struct scan *s)
 {
 	const struct cc_call *c = s->c;
@@ -225,7 +230,7 @@ static enum call_kind kind_of(const struct scan *s)
 		return CALL_PCH;
 	/* -S compiles: what a profile changes is in the assembler source already. */
 	if (s->compile_only || s->assembly_only)
-		return c->sources.n ? CALL_COMPILE : c->assembly.n ? CALL_ASSEMBLE : CALL_QUERY;
+		return kind_of_object(c);
 	if (s->partial)
 		return CALL_PARTIAL_LINK;
 	return any ? CALL_COMPILE_LINK : CALL_LINK;
