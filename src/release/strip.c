@@ -24,7 +24,9 @@ static bool is_elf(const char *path, uint64_t *size)
 	return elf;
 }
 
-static char *find_strip(struct error *err)
+/* In this order. llvm-strip refuses programs that are linked statically with glibc (its section
+ * .rela.plt has no symbol table): then the next one is asked. */
+static int find_strips(struct strv *ret, struct error *err)
 {
 	static const char *const names[] = {"llvm-strip", "strip", "llvm-strip-22", "llvm-strip-19",
 		"llvm-strip-16", "llvm-strip-14"};
@@ -33,13 +35,13 @@ static char *find_strip(struct error *err)
 		char *found = path_find_program(names[i], getenv("PATH"), NULL);
 
 		if (found)
-			return found;
+			strv_take(ret, found);
 	}
-	error_set(err, ERR_ENVIRONMENT,
+	if (ret->n)
+		return 0;
+	return error_set(err, ERR_ENVIRONMENT,
 		"no strip program: neither 'llvm-strip' nor 'strip' is in PATH; install binutils "
-		"or "
-		"llvm, or set 'strip: false' in release");
-	return NULL;
+		"or llvm, or set 'strip: false' in release");
 }
 
 static int run_strip(const char *program, const char *file, struct error *err)
@@ -72,20 +74,29 @@ static int check_stripped(
 
 int release_strip(const char *from, const char *to, struct error *err)
 {
-	auto_free char *program = find_strip(err);
 	auto_free char *temporary = xasprintf("%s.strip", to);
+	auto_strv struct strv programs = STRV_INIT;
+	struct error first = ERROR_INIT;
 	uint64_t before;
-	int r;
+	int r = -1;
 
-	if (!program)
+	if (find_strips(&programs, err) < 0)
 		return -1;
 	if (!is_elf(from, &before))
 		return error_set(err, ERR_CORRUPT, "cannot strip '%s': it is no ELF file", from);
-	if (file_copy(from, temporary, 0755, err) < 0)
-		return -1;
-	r = run_strip(program, temporary, err);
-	if (r == 0)
-		r = check_stripped(program, from, temporary, before, err);
+	for (size_t i = 0; r < 0 && i < programs.n; i++) {
+		if (file_copy(from, temporary, 0755, err) < 0)
+			return -1;
+		r = run_strip(programs.v[i], temporary, i ? err : &first);
+		if (r == 0 && check_stripped(programs.v[i], from, temporary, before, err) < 0) {
+			error_release(&first);
+			(void)unlink(temporary);
+			return -1; /* it lied: none of them is asked to cover that up */
+		}
+	}
+	if (r < 0)
+		error_move(err, &first);
+	error_release(&first);
 	if (r == 0)
 		r = file_rename(temporary, to, err);
 	if (r < 0)

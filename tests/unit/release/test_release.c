@@ -235,7 +235,8 @@ static void test_strip_that_lies(void **state)
 
 		put("bin/llvm-strip", text);
 		assert_int_equal(chmod(program, 0755), 0);
-		setenv("PATH", path, 1);
+		/* One that says that it failed is not the last one, unless there is no other. */
+		setenv("PATH", i == 2 ? bin : path, 1);
 		r = release_strip("/proc/self/exe", to, &err);
 		setenv("PATH", saved, 1);
 		assert_int_equal(r, -1);
@@ -246,6 +247,27 @@ static void test_strip_that_lies(void **state)
 		assert_string_equal(content, "old");
 		error_release(&err);
 	}
+}
+
+/* llvm-strip refuses what is linked statically with glibc; another one can. */
+static void test_strip_that_refuses(void **state)
+{
+	auto_free char *to = at("second"), *bin = at("bin"), *program = at("bin/llvm-strip");
+	auto_free char *saved = xstrdup(getenv("PATH")), *sections = NULL;
+	auto_free char *path = xasprintf("%s:%s", bin, saved);
+	struct error err = ERROR_INIT;
+	int r;
+
+	put("bin/llvm-strip",
+		"#!/bin/sh\necho 'Link field value 35 is not a symbol table' >&2\nexit 1\n");
+	assert_int_equal(chmod(program, 0755), 0);
+	setenv("PATH", path, 1);
+	r = release_strip("/proc/self/exe", to, &err);
+	setenv("PATH", saved, 1);
+	if (r < 0)
+		fail_msg("%s", err.msg);
+	sections = sh("grep -c '[.]symtab' second || true");
+	assert_string_equal(sections, "0");
 }
 
 static void test_no_strip_program(void **state)
@@ -282,6 +304,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_checksums),
 		cmocka_unit_test(test_strip),
 		cmocka_unit_test(test_strip_that_lies),
+		cmocka_unit_test(test_strip_that_refuses),
 		cmocka_unit_test(test_no_strip_program),
 	};
 
