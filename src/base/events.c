@@ -29,6 +29,15 @@ static void emit_text(const struct events *ev, enum event_kind kind, const char 
 	events_emit(ev, &e);
 }
 
+void events_detail(const struct events *ev, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	emit_text(ev, EVENT_DETAIL, fmt, ap);
+	va_end(ap);
+}
+
 void events_note(const struct events *ev, const char *fmt, ...)
 {
 	va_list ap;

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 
-static int io_error(struct error *err, const char *what, const char *path)
+int file_error(struct error *err, const char *what, const char *path)
 {
 	return error_set(err, ERR_IO, "cannot %s '%s': %s", what, path, strerror(errno));
 }
@@ -40,13 +40,13 @@ int file_read(const char *path, size_t max, struct buf *out, struct error *err)
 	int r;
 
 	if (fd < 0)
-		return io_error(err, "open", path);
+		return file_error(err, "open", path);
 	buf_clear(out);
 	/* One block more than allowed, so that the last full block is not taken for too much. */
 	out->max = (max ? max : BUF_MAX_DEFAULT) + 65536;
 	r = read_fd(fd, out);
 	if (r == -1)
-		return io_error(err, "read", path);
+		return file_error(err, "read", path);
 	if (r == -2 || out->n > out->max - 65536)
 		return error_set(err, ERR_UNSUPPORTED, "'%s' is larger than %zu bytes", path,
 			out->max - 65536);
@@ -86,15 +86,15 @@ int file_map(const char *path, struct file_map *ret, struct error *err)
 	void *p = NULL;
 
 	if (fd < 0)
-		return io_error(err, "open", path);
+		return file_error(err, "open", path);
 	if (fstat(fd, &st) < 0)
-		return io_error(err, "stat", path);
+		return file_error(err, "stat", path);
 	if (!S_ISREG(st.st_mode))
 		return error_set(err, ERR_IO, "'%s' is not a regular file", path);
 	if (st.st_size > 0) {
 		p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (p == MAP_FAILED)
-			return io_error(err, "map", path);
+			return file_error(err, "map", path);
 	}
 	ret->p = p;
 	ret->n = (size_t)st.st_size;
@@ -131,9 +131,9 @@ int dir_sync(const char *path, struct error *err)
 	auto_close int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0)
-		return io_error(err, "open", path);
+		return file_error(err, "open", path);
 	if (fsync(fd) < 0 && errno != EINVAL)
-		return io_error(err, "sync", path);
+		return file_error(err, "sync", path);
 	return 0;
 }
 
@@ -152,7 +152,7 @@ int atomic_open(struct atomic_file *f, const char *path, mode_t mode, struct err
 	f->fd = mkostemp(f->temporary, O_CLOEXEC);
 	if (f->fd < 0) {
 		free(take_ptr(f->temporary));
-		return io_error(err, "create", path);
+		return file_error(err, "create", path);
 	}
 	f->path = xstrdup(path);
 	f->mode = mode;
@@ -162,16 +162,16 @@ int atomic_open(struct atomic_file *f, const char *path, mode_t mode, struct err
 int atomic_write(struct atomic_file *f, const void *data, size_t n, struct error *err)
 {
 	if (file_write_all(f->fd, data, n) < 0)
-		return io_error(err, "write", f->path);
+		return file_error(err, "write", f->path);
 	return 0;
 }
 
 int atomic_commit(struct atomic_file *f, struct error *err)
 {
 	if (fchmod(f->fd, f->mode) < 0 || fsync(f->fd) < 0)
-		return io_error(err, "write", f->path);
+		return file_error(err, "write", f->path);
 	if (rename(f->temporary, f->path) < 0)
-		return io_error(err, "create", f->path);
+		return file_error(err, "create", f->path);
 	free(take_ptr(f->temporary));
 	if (sync_parent(f->path, err) < 0)
 		return -1;
@@ -211,7 +211,7 @@ int dir_create(const char *path, mode_t mode, struct error *err)
 		*s = '\0';
 		if (mkdir(p, mode) < 0 && (errno != EEXIST || !path_is_dir(p))) {
 			errno = errno == EEXIST ? ENOTDIR : errno;
-			return io_error(err, "create folder", p);
+			return file_error(err, "create folder", p);
 		}
 		*s = c;
 		if (c == '\0')
@@ -261,7 +261,7 @@ static int remove_at(int dirfd, const char *name)
 int tree_remove(const char *path, struct error *err)
 {
 	if (remove_at(AT_FDCWD, path) < 0)
-		return io_error(err, "remove", path);
+		return file_error(err, "remove", path);
 	return 0;
 }
 
@@ -283,14 +283,14 @@ int file_copy(const char *from, const char *to, mode_t mode, struct error *err)
 	ssize_t r;
 
 	if (in < 0)
-		return io_error(err, "open", from);
+		return file_error(err, "open", from);
 	if (atomic_open(&f, to, mode, err) < 0)
 		return -1;
 	while ((r = read(in, block, sizeof(block))) != 0) {
 		if (r < 0 && errno == EINTR)
 			continue;
 		if (r < 0)
-			return io_error(err, "read", from);
+			return file_error(err, "read", from);
 		if (atomic_write(&f, block, (size_t)r, err) < 0)
 			return -1;
 	}
@@ -356,6 +356,6 @@ int tree_walk(const char *root, tree_fn *fn, void *ctx, struct error *err)
 	struct walk w = {root, fd, fn, ctx};
 
 	if (fd < 0)
-		return io_error(err, "open folder", root);
+		return file_error(err, "open folder", root);
 	return walk_dir(&w, "", err);
 }

@@ -45,6 +45,9 @@ void atomic_abandon(struct atomic_file *f);
 
 int file_write_all(int fd, const void *data, size_t n); /* 0, or -1 with errno */
 
+/* ERR_IO "cannot WHAT 'PATH': reason" by errno; returns -1. */
+int file_error(struct error *err, const char *what, const char *path);
+
 int dir_create(const char *path, mode_t mode, struct error *err); /* with parents; exists is fine */
 int tree_remove(const char *path, struct error *err);             /* absent is fine */
 int dir_sync(const char *path, struct error *err);                /* fsync of a folder */
@@ -66,6 +69,8 @@ char *path_dirname(const char *path);          /* caller frees; "." when there i
 const char *path_basename(const char *path);   /* points into path */
 char *path_absolute(const char *path);         /* against the working folder, cleaned; frees */
 char *path_clean(const char *path);            /* removes //, /./ and /../ by text alone */
+/* Absolute, with the symlinks of the part that exists resolved; caller frees. */
+char *path_resolve(const char *path);
 bool path_is_below(const char *path, const char *folder); /* also true when equal; by text */
 /* The first executable of this name in a PATH list (or the name itself when it has a slash), or
  * NULL. skip_dir, when not NULL, is a folder that does not count. Caller frees. */

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -122,4 +123,28 @@ char *path_find_program(const char *name, const char *path_list, const char *ski
 		}
 	}
 	return NULL;
+}
+
+char *path_resolve(const char *path)
+{
+	auto_free char *front = path_absolute(path);
+	auto_free char *rest = xstrdup("");
+
+	for (;;) {
+		auto_free char *real = realpath(front, NULL);
+		auto_free char *above = NULL;
+		char *longer;
+
+		if (real)
+			return *rest ? path_join(real, rest) : take_ptr(real);
+		if (strcmp(front, "/") == 0)
+			return path_absolute(path);
+		longer = *rest ? xasprintf("%s/%s", path_basename(front), rest)
+			       : xstrdup(path_basename(front));
+		free(rest);
+		rest = longer;
+		above = path_dirname(front);
+		free(front);
+		front = take_ptr(above);
+	}
 }

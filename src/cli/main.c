@@ -16,6 +16,7 @@ static const struct verb *const verbs[] = {
 	&verb_bench,
 	&verb_explain,
 	&verb_profile,
+	&verb_clean,
 	&verb_origin,
 	NULL,
 };

@@ -120,6 +120,10 @@ static void emit(void *ctx, const struct event *e)
 	case EVENT_PROGRESS:
 		draw(t, e);
 		break;
+	case EVENT_DETAIL:
+		if (t->verbose)
+			say(t, "", e->text);
+		break;
 	case EVENT_NOTE:
 		say(t, "", e->text);
 		break;

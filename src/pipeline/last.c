@@ -91,6 +91,7 @@ int last_write(const struct run *r, struct error *err)
 	outside_add_identities(r->instrumented.outside, files);
 	outside_add_identities(r->optimised.outside, files);
 	add_artefacts(files, r);
+	json_object_set_new(j, "used", json_from_strv(r->store.used));
 	report_text(r->report, &text);
 	sha256_of(buf_str(&text), text.n, sha);
 	json_set_text(j, "report", sha);
@@ -159,4 +160,15 @@ int pipeline_last_logs(const struct pipeline_last *l, struct compile_logs *ret, 
 	}
 	*ret = logs;
 	return 0;
+}
+
+void last_used(const struct run *r, struct strv *ret)
+{
+	auto_free char *path = record_path(r);
+	struct error ignored = ERROR_INIT;
+	auto_json json_t *j = path_exists(path) ? sealed_read(path, &ignored) : NULL;
+
+	error_release(&ignored);
+	if (j)
+		json_opt_strv(j, "used", ret);
 }

@@ -9,3 +9,5 @@ int last_write(const struct run *r, struct error *err);
 bool last_is_current(const struct run *r, const struct buf *text);
 /* Adds the keys of its build nodes. */
 void last_builds(const struct run *r, struct strv *keys);
+/* Adds the names of what the last complete build used of the store. */
+void last_used(const struct run *r, struct strv *ret);

@@ -497,6 +497,7 @@ int node_build(struct run *r, enum toolchain_mode mode, struct error *err)
 		building_release(&b);
 		return -1;
 	}
+	store_use(&r->store, "builds", b.token);
 	build_key(&b, key);
 	if (!reuse(&b, key)) {
 		b.out->key = xstrdup(key);

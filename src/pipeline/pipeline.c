@@ -10,6 +10,8 @@
 #include "base/mem.h"
 #include "pipeline/last.h"
 #include "pipeline/run.h"
+#include "pipeline/space.h"
+#include "store/trim.h"
 
 static int stage_plain(struct run *r, struct error *err)
 {
@@ -171,9 +173,31 @@ static void keep_stop(const struct run *r, const struct error *err)
 	json_set_text(j, "started", p->started);
 	json_set_text(j, "stage", p->n_stages ? p->stages[p->n_stages - 1].name : "");
 	json_set_text(j, "message", err->msg);
-	/* The build has failed already; what failed is said in any case. */
-	if (dir_create(folder, 0755, NULL) == 0)
-		(void)json_write_file(j, path, NULL);
+	/* The build has failed already; what failed is said in any case. An earlier stop is none of
+	 * it. */
+	if (dir_create(folder, 0755, NULL) < 0 || json_write_file(j, path, NULL) < 0)
+		tree_remove(path, NULL);
+}
+
+/* At the end of a build that went well, so that nothing goes that the next one could need. */
+static int keep_budget(struct run *r, uint64_t budget, struct error *err)
+{
+	auto_strv struct strv keep = STRV_INIT;
+	struct store_trimmed t = {0};
+	int result;
+
+	last_used(r, &keep);
+	result = store_trim(&r->store, budget, &keep, &t, err);
+	for (size_t i = 0; i < t.gone.n; i++)
+		events_detail(
+			r->o->events, "over the budget of the state: removed %s", t.gone.v[i]);
+	if (result == 0 && t.left > budget)
+		events_detail(r->o->events,
+			"the state takes %llu bytes, over its budget of %llu: this build and the "
+			"last complete one need them",
+			(unsigned long long)t.left, (unsigned long long)budget);
+	store_trimmed_release(&t);
+	return result;
 }
 
 /* Hands over what the builds recorded. The run has ended: nothing needs it any more. */
@@ -195,6 +219,7 @@ static void hand_over_logs(struct run *r, struct compile_logs *to)
 
 int pipeline_run(const struct pipeline_options *o, struct report *report, struct error *err)
 {
+	uint64_t budget = 0;
 	struct run r;
 	int result;
 
@@ -203,11 +228,17 @@ int pipeline_run(const struct pipeline_options *o, struct report *report, struct
 	result = run_open(&r, o, err);
 	r.report = report;
 	if (result == 0)
+		result = store_budget(&budget, err);
+	if (result == 0)
 		result = store_lock(&r.store, err);
 	if (result == 0) {
 		store_sweep(&r.store);
 		begin_report(&r);
 		result = run_stages(&r, err);
+		if (result == 0)
+			result = keep_budget(&r, budget, err);
+		if (result < 0)
+			space_explain(&r, err);
 		keep_stop(&r, result < 0 ? err : NULL);
 		end_report(&r); /* stopped, or ended before the release */
 		hand_over_logs(&r, o->logs);

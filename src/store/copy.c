@@ -25,19 +25,18 @@ static int copy_content(const char *from, const char *to, mode_t mode, struct er
 	ssize_t r;
 
 	if (in < 0)
-		return error_set(err, ERR_IO, "cannot open '%s': %s", from, strerror(errno));
+		return file_error(err, "open", from);
 	unlink(to);
 	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode | 0200);
 	if (out < 0)
-		return error_set(err, ERR_IO, "cannot create '%s': %s", to, strerror(errno));
+		return file_error(err, "create", to);
 	while ((r = read(in, block, sizeof(block))) > 0)
 		if (file_write_all(out, block, (size_t)r) < 0)
-			return error_set(err, ERR_IO, "cannot write '%s': %s", to, strerror(errno));
+			return file_error(err, "write", to);
 	if (r < 0)
-		return error_set(err, ERR_IO, "cannot read '%s': %s", from, strerror(errno));
+		return file_error(err, "read", from);
 	if (fchmod(out, mode & 07777) < 0)
-		return error_set(
-			err, ERR_IO, "cannot set the mode of '%s': %s", to, strerror(errno));
+		return file_error(err, "set the mode of", to);
 	return 0;
 }
 
@@ -52,19 +51,16 @@ static int copy_one(
 		ssize_t n = readlink(from, target, sizeof(target) - 1);
 
 		if (n < 0)
-			return error_set(
-				err, ERR_IO, "cannot read link '%s': %s", from, strerror(errno));
+			return file_error(err, "read link", from);
 		target[n] = '\0';
 		unlink(to);
 		if (symlink(target, to) < 0)
-			return error_set(
-				err, ERR_IO, "cannot create '%s': %s", to, strerror(errno));
+			return file_error(err, "create", to);
 	} else if (copy_content(from, to, f->mode, err) < 0) {
 		return -1;
 	}
 	if (utimensat(AT_FDCWD, to, times, AT_SYMLINK_NOFOLLOW) < 0)
-		return error_set(
-			err, ERR_IO, "cannot set the times of '%s': %s", to, strerror(errno));
+		return file_error(err, "set the times of", to);
 	return 0;
 }
 
@@ -97,7 +93,7 @@ static int remove_vanished(const char *to, const char *path, struct error *err)
 	auto_free char *full = path_join(to, path);
 
 	if (unlink(full) < 0 && errno != ENOENT)
-		return error_set(err, ERR_IO, "cannot remove '%s': %s", full, strerror(errno));
+		return file_error(err, "remove", full);
 	return 0;
 }
 

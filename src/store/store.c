@@ -14,49 +14,6 @@
 #include "base/mem.h"
 #include "store/seal.h"
 
-static char *state_base(struct error *err)
-{
-	const char *v = getenv("WHET_STATE");
-
-	if (v && *v)
-		return path_absolute(v);
-	v = getenv("XDG_CACHE_HOME");
-	if (v && *v == '/')
-		return path_join(v, "whet");
-	v = getenv("HOME");
-	if (v && *v == '/')
-		return path_join(v, ".cache/whet");
-	error_set(err, ERR_ENVIRONMENT,
-		"neither HOME nor WHET_STATE is set: nowhere to keep the build state");
-	return NULL;
-}
-
-int store_open(struct store *s, const char *project, const char *project_root, struct error *err)
-{
-	auto_free char *base = state_base(err);
-	auto_free char *name = xstrdup(project);
-	char hex[SHA256_HEX];
-
-	if (!base)
-		return -1;
-	for (char *p = name; *p; p++)
-		if (!isalnum((unsigned char)*p) && !strchr("-_.", *p))
-			*p = '_';
-	sha256_of(project_root, strlen(project_root), hex);
-	if (path_is_below(base, project_root))
-		return error_set(err, ERR_CONFIG,
-			"the state folder '%s' lies inside the project '%s': set WHET_STATE to a "
-			"folder outside it",
-			base, project_root);
-	s->root = xasprintf("%s/%s-%.12s", base, name, hex);
-	s->lock_fd = -1;
-	if (dir_create(s->root, 0755, err) < 0) {
-		free(take_ptr(s->root));
-		return -1;
-	}
-	return 0;
-}
-
 #define LOCK_WAIT_NS (2 * NS_PER_S)
 
 static int lock_busy(struct store *s, struct error *err)
@@ -71,25 +28,51 @@ static int lock_busy(struct store *s, struct error *err)
 		"another whet (process %s) is building this project; wait for it to end", pid);
 }
 
-int store_lock(struct store *s, struct error *err)
+/* Whether the locked file is still the one of this name: `whet clean` may have removed it between
+ * our opening and our locking. */
+static bool lock_is_current(const struct store *s, const char *path)
 {
-	auto_free char *path = store_path(s, "lock");
+	struct stat held, named;
+
+	return fstat(s->lock_fd, &held) == 0 && stat(path, &named) == 0 &&
+	       held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+}
+
+static int lock_once(struct store *s, const char *path, bool *ret, struct error *err)
+{
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	auto_free char *pid = xasprintf("%d\n", (int)getpid());
 	uint64_t end = clock_mono_ns() + LOCK_WAIT_NS;
 
-	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (s->lock_fd < 0)
-		return error_set(err, ERR_IO, "cannot open '%s': %s", path, strerror(errno));
+		return file_error(err, "open", path);
 	/* A whet that was killed a moment ago may still be ending. */
 	while (fcntl(s->lock_fd, F_OFD_SETLK, &l) < 0) {
 		if (clock_mono_ns() >= end)
 			return lock_busy(s, err);
 		nanosleep(&(struct timespec){.tv_nsec = 10 * (long)NS_PER_MS}, NULL);
 	}
+	*ret = lock_is_current(s, path);
+	if (!*ret) {
+		close(s->lock_fd);
+		s->lock_fd = -1;
+		return 0;
+	}
 	if (ftruncate(s->lock_fd, 0) < 0 || pwrite(s->lock_fd, pid, strlen(pid), 0) < 0)
-		return error_set(err, ERR_IO, "cannot write '%s': %s", path, strerror(errno));
+		return file_error(err, "write", path);
 	return 0;
+}
+
+int store_lock(struct store *s, struct error *err)
+{
+	auto_free char *path = store_path(s, "lock");
+	bool held = false;
+
+	for (int i = 0; i < 100 && !held; i++)
+		if (dir_create(s->root, 0755, err) < 0 || lock_once(s, path, &held, err) < 0)
+			return -1;
+	return held ? 0 : error_set(err, ERR_IO, "'%s' goes away again and again", path);
 }
 
 /* ".NAME.XXXXXX", as atomic writes name their temporary files. */
@@ -128,7 +111,18 @@ void store_close(struct store *s)
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);
 	free(s->root);
+	if (s->used)
+		strv_release(s->used);
+	free(s->used);
 	*s = (struct store)STORE_INIT;
+}
+
+void store_use(const struct store *s, const char *kind, const char *name)
+{
+	auto_free char *what = xasprintf("%s/%s", kind, name);
+
+	if (s->used && !strv_has(s->used, what))
+		strv_add(s->used, what);
 }
 
 char *store_path(const struct store *s, const char *name)
@@ -178,10 +172,15 @@ json_t *store_node_record(const struct store *s, const char *key)
 	json_t *j = path_exists(path) ? sealed_read(path, &ignored) : NULL;
 
 	error_release(&ignored);
-	if (!j || outputs_are_whole(folder, j))
-		return j;
-	json_decref(j);
-	return NULL;
+	if (!j)
+		return NULL;
+	if (!outputs_are_whole(folder, j)) {
+		json_decref(j);
+		return NULL;
+	}
+	(void)utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW); /* for store_trim() */
+	store_use(s, "nodes", key);
+	return j;
 }
 
 int store_node_begin(const struct store *s, const char *key, char **ret, struct error *err)
@@ -219,6 +218,7 @@ int store_node_commit(const struct store *s, const char *key, json_t *record, st
 	if (tree_walk(folder, sync_entry, NULL, err) < 0 || dir_sync(folder, err) < 0 ||
 		dir_sync(parent, err) < 0 || tree_walk(folder, list_output, outputs, err) < 0)
 		return -1;
+	store_use(s, "nodes", key);
 	return sealed_write(record, path, err);
 }
 
@@ -294,6 +294,7 @@ int store_slot_end(const struct store *s, const char *token, struct error *err)
 		tree_remove(kept, err) < 0 || folder_identity(slot, hex, err) < 0 ||
 		file_rename(slot, kept, err) < 0)
 		return -1;
+	store_use(s, "builds", token);
 	return file_write_atomic(mark, hex, strlen(hex), 0644, err);
 }
 
@@ -311,6 +312,8 @@ int store_put_profile(
 	if (!path_exists(path) || sha256_file(path, there, NULL) < 0 || strcmp(there, sha256) != 0)
 		if (file_copy(file, path, 0644, err) < 0)
 			return -1;
+	(void)utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW); /* for store_trim() */
+	store_use(s, "profiles", path_basename(path));
 	*ret = take_ptr(path);
 	return 0;
 }

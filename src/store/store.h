@@ -11,15 +11,19 @@
 #include "base/strv.h"
 
 struct store {
-	char *root;  /* the project's state folder, absolute */
-	int lock_fd; /* open-file-description lock, held while not -1 */
+	char *root;        /* the project's state folder, absolute, symlinks resolved */
+	int lock_fd;       /* open-file-description lock, held while not -1 */
+	struct strv *used; /* what was taken or put since it was opened: "nodes/KEY", … */
 };
 
 #define STORE_INIT {.lock_fd = -1}
 
-/* Finds (and creates) the state folder of a project: $WHET_STATE/NAME-xxxxxxxxxxxx, or the same
- * below $XDG_CACHE_HOME/whet or ~/.cache/whet. The x are digits of the SHA-256 of the project's
- * folder, so that two checkouts never share state. Takes no lock. */
+/* The folder of all states: $WHET_STATE, $XDG_CACHE_HOME/whet or ~/.cache/whet; symlinks resolved,
+ * it need not exist. Caller frees; NULL on error. */
+char *store_base(struct error *err);
+/* Finds (and creates, with its marker) the state folder of a project: NAME-xxxxxxxxxxxx in the
+ * folder of all states. The x are digits of the SHA-256 of the project's folder, so that two
+ * checkouts never share state. project_root: absolute, symlinks resolved. Takes no lock. */
 int store_open(struct store *s, const char *project, const char *project_root, struct error *err);
 /* Takes the lock; ERR_ENVIRONMENT with the holder's pid when another whet has it. The lock is gone
  * when this process and every fork of it that kept the descriptor are gone: it cannot go stale. */
@@ -27,6 +31,8 @@ int store_lock(struct store *s, struct error *err);
 /* Removes temporary files that a killed whet left half written. Needs the lock. */
 void store_sweep(const struct store *s);
 void store_close(struct store *s);
+/* Notes that something was used now: for the order of store_trim(), which spares it. */
+void store_use(const struct store *s, const char *kind, const char *name);
 
 char *store_path(const struct store *s, const char *name); /* root/name; caller frees */
 
