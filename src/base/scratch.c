@@ -27,11 +27,13 @@ void scratch_share(void)
 int scratch_name(const char *word, char **ret, struct error *err)
 {
 	const char *tmp = getenv("TMPDIR");
+	/* The profile runtime expands '%' in the names of its files. */
+	bool usable = tmp && *tmp == '/' && !strchr(tmp, '%');
 	uint64_t id;
 
 	if (getrandom(&id, sizeof(id), 0) != (ssize_t)sizeof(id))
 		return error_set(err, ERR_IO, "cannot get random bytes: %s", strerror(errno));
-	*ret = xasprintf("%s/%s-%016" PRIx64, tmp && *tmp == '/' ? tmp : "/tmp", word, id);
+	*ret = xasprintf("%s/%s-%016" PRIx64, usable ? tmp : "/tmp", word, id);
 	return 0;
 }
 

@@ -5,7 +5,8 @@
 
 /* Before any fork: this process and its later forks know of one another's scratch folder. */
 void scratch_share(void);
-/* A name for a new folder, "word-" and 16 random hexadecimal digits, in $TMPDIR or /tmp. Caller
+/* A name for a new folder, "word-" and 16 random hexadecimal digits, in $TMPDIR (without a '%')
+ * or /tmp. Caller
  * frees. */
 int scratch_name(const char *word, char **ret, struct error *err);
 /* Creates the folder. Others may pass through but not look: services that drop privileges reach

@@ -74,6 +74,7 @@ struct training_facts {
 	size_t n_processes, cap_processes;
 	struct raw_file *raws;
 	size_t n_raws, cap_raws;
+	char *disk;    /* the disk was full when it ended, and which; NULL: it was not */
 	char *failure; /* why the training stopped early (a service did not start, …); NULL: it did
 			  not */
 };

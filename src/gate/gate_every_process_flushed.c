@@ -62,6 +62,8 @@ static void judge(const struct training_facts *t, struct verdicts *vs)
 	}
 	if (bad && killed_process(t))
 		phases_judge(t, &e);
+	if (bad)
+		note_disk(t, &e);
 	if (!due && t->failure)
 		verdict_skip(vs, "every-process-flushed",
 			"not judged: the training did not start (phases-complete)");

@@ -30,6 +30,8 @@ static void judge(const struct training_facts *t, struct verdicts *vs)
 	}
 	skipped = count_skipped(t, &e);
 	if (deviations || t->failure)
+		note_disk(t, &e);
+	if (deviations || t->failure)
 		verdict_fail(vs, "phases-complete", &e,
 			"make the subject answer as the phase expects, or correct the phase in "
 			"whet.yaml; the training is then repeated from the start",

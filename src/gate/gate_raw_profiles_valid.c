@@ -57,6 +57,8 @@ static void judge(const struct training_facts *t, struct verdicts *vs)
 
 	for (size_t i = 0; i < t->n_raws; i++)
 		bad += !judge_file(t, &t->raws[i], &e);
+	if (bad)
+		note_disk(t, &e);
 	if (!t->n_raws)
 		verdict_skip(vs, "raw-profiles-valid",
 			"not judged: no process left a file (every-process-flushed)");

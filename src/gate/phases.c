@@ -69,3 +69,9 @@ bool process_lacks_profile(const struct training_facts *t, const struct process_
 	/* What it did write is judged as a file, unless the process was cut off while it wrote. */
 	return p->state == RAW_MISSING || p->signal || !is_listed(t, p);
 }
+
+void note_disk(const struct training_facts *t, struct evidence *e)
+{
+	if (t->disk)
+		evidence_add(e, "cause: %s: make room, then build again", t->disk);
+}

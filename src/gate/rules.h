@@ -133,5 +133,7 @@ size_t phases_judge(const struct training_facts *t, struct evidence *e);
 void phases_count(const struct training_facts *t, uint64_t *planned, uint64_t *done);
 /* A process that a signal ended before it left its profile (owner: every-process-flushed). */
 const struct process_evidence *killed_process(const struct training_facts *t);
+/* A full disk is the cause of most that goes wrong beside it. */
+void note_disk(const struct training_facts *t, struct evidence *e);
 /* A process's profile is due and no gate of files can judge it. */
 bool process_lacks_profile(const struct training_facts *t, const struct process_evidence *p);

@@ -21,8 +21,12 @@ struct building {
 	enum toolchain_mode mode;
 	struct build_out *out;
 	char token[65];
-	bool copies; /* the sources are copied into the slot */
-	char *slot, *source, *build, *log, *state, *quarantine, *shim_folder, *node_file;
+	bool copies;               /* the sources are copied into the slot */
+	bool touched;              /* a source was written while they were compiled in place */
+	bool again;                /* it is done once more for that */
+	struct source_tree before; /* the sources when it began */
+	char *slot, *source, *build, *log, *state, *quarantine, *shim_folder, *node_file,
+		*pkg_config;
 	struct wrap_node wrap;
 	struct build_steps steps;
 };
@@ -44,7 +48,9 @@ static void building_release(struct building *b)
 	free(b->quarantine);
 	free(b->shim_folder);
 	free(b->node_file);
+	free(b->pkg_config);
 	build_steps_release(&b->steps);
+	source_tree_release(&b->before);
 }
 
 static void set_paths(struct building *b)
@@ -58,7 +64,9 @@ static void set_paths(struct building *b)
 	/* Beside the build, not in it: whet's own records travel with the slot. */
 	b->state = path_join(b->slot, "whet");
 	b->log = path_join(b->state, "log");
-	b->quarantine = path_join(b->state, "quarantine");
+	b->pkg_config = path_join(b->state, "pkg-config.log");
+	/* The profile runtime expands '%' in the names of its files. */
+	b->quarantine = path_join(strchr(b->state, '%') ? r->scratch : b->state, "quarantine");
 	b->shim_folder = store_path(&r->store, "shim");
 	b->node_file = store_path(&r->store, "shim-node.json");
 }
@@ -140,6 +148,7 @@ static int set_token(struct building *b, struct error *err)
 		sha256_adds(&h, words);
 		sha256_adds(&h, env);
 	}
+	sha256_add(&h, &b->r->epoch, sizeof(b->r->epoch));
 	run_hash_environment(&h);
 	sha256_end(&h, b->token);
 	build_steps_release(&steps);
@@ -199,6 +208,26 @@ static bool reuse(struct building *b, const char *key)
 	return true;
 }
 
+/* Build tools rarely look at headers of the system, and at times alone. */
+static bool folder_is_usable(const struct building *b, const char *list)
+{
+	int64_t newest;
+
+	return outside_folder_usable(b->state) && store_newest(b->slot, &newest, NULL) == 0 &&
+	       source_kept_usable(&b->r->sources, list, b->copies ? b->source : NULL, newest);
+}
+
+static int copy_sources(struct building *b, const char *list, struct error *err)
+{
+	struct run *r = b->r;
+
+	if (!b->copies)
+		return source_list_write(&r->sources, list, err);
+	if (source_copy(&r->sources, r->source_root, b->source, list, err) == 0)
+		return 0;
+	return err->code == ERR_MISMATCH ? node_gate_copied(r, err) : -1;
+}
+
 static int prepare_slot(struct building *b, struct error *err)
 {
 	auto_free char *slot = NULL;
@@ -207,16 +236,13 @@ static int prepare_slot(struct building *b, struct error *err)
 
 	if (store_slot_begin(&b->r->store, b->token, &slot, &reused, err) < 0)
 		return -1;
-	/* Build tools rarely look at headers of the system: what was made with others goes. */
-	if (reused && !outside_folder_usable(b->state) &&
+	if (reused && !folder_is_usable(b, list) &&
 		(tree_remove(b->slot, err) < 0 || dir_create(b->slot, 0755, err) < 0))
 		return -1;
 	if (dir_create(b->log, 0755, err) < 0 || tree_remove(b->quarantine, err) < 0 ||
 		dir_create(b->quarantine, 01777, err) < 0 || dir_create(b->build, 0755, err) < 0)
 		return -1;
-	if (b->copies)
-		return source_copy(&b->r->sources, b->r->source_root, b->source, list, err);
-	return 0;
+	return copy_sources(b, list, err);
 }
 
 /* What is taken at the end must come of this build's own link: in a kept folder lies the binary of
@@ -249,6 +275,7 @@ static int run_step(
 
 		env_set(&env, name, strchr(s->env.v[i], '=') ? strchr(s->env.v[i], '=') + 1 : "");
 	}
+	env_set(&env, "PKG_CONFIG_LOG", b->pkg_config);
 	wrap_environment(&b->wrap, s->configure, &env);
 	return step_run(s, &env, &watch, err);
 }
@@ -267,9 +294,10 @@ static int run_steps(struct building *b, struct error *err)
 	return step_end_leftovers(b->r->o->events, variants[b->mode], err);
 }
 
-static int digest_now(struct run *r, struct build_facts *f, char **ret, struct error *err)
+static int digest_now(struct building *b, char **ret, struct error *err)
 {
 	struct source_tree t = SOURCE_TREE_INIT;
+	struct run *r = b->r;
 
 	if (run_scan(r, &t, err) < 0)
 		return -1;
@@ -277,12 +305,32 @@ static int digest_now(struct run *r, struct build_facts *f, char **ret, struct e
 	if (strcmp(t.digest, r->sources.digest) != 0) {
 		const char *first = source_first_difference(&r->sources, &t);
 
-		if (!f->source_changed)
-			f->source_changed = xstrdup(first);
+		if (!b->out->facts.source_changed)
+			b->out->facts.source_changed = xstrdup(first);
 		events_warning(
 			r->o->events, "'%s' changed since the build began, or is new", first);
 	}
-	source_tree_release(&t);
+	source_tree_release(&b->before);
+	b->before = t;
+	return 0;
+}
+
+/* A source that was compiled in place may have been changed and changed back meanwhile. */
+static int digest_after(struct building *b, struct error *err)
+{
+	struct source_tree before = b->before;
+	const char *touched;
+
+	b->before = (struct source_tree)SOURCE_TREE_INIT;
+	if (digest_now(b, &b->out->facts.source_after, err) < 0) {
+		source_tree_release(&before);
+		return -1;
+	}
+	touched = b->copies ? NULL : source_first_touched(&before, &b->before);
+	if (touched)
+		events_detail(b->r->o->events, "'%s' was written during the build", touched);
+	b->touched = touched && !b->again;
+	source_tree_release(&before);
 	return 0;
 }
 
@@ -370,7 +418,7 @@ static void say_bypassed(struct building *b)
 static int collect(struct building *b, int64_t start_ns, struct error *err)
 {
 	struct build_facts *f = &b->out->facts;
-	struct outside_place place = {b->slot, b->build, b->log, b->state, start_ns};
+	struct outside_place place = {b->slot, b->build, b->log, b->state, b->pkg_config, start_ns};
 	auto_free char *bin = path_join(b->out->folder, "bin");
 
 	if (compile_log_read(b->log, &f->log, err) < 0 || dir_create(bin, 0755, err) < 0 ||
@@ -437,7 +485,7 @@ static bool inputs_held(const struct building *b)
  * name, changed. cmake, meson and cargo look at both. */
 static int keep_slot(struct building *b, struct error *err)
 {
-	if (inputs_held(b) && !buildtool_in_tree(b->r->plan.build.tool))
+	if (inputs_held(b) && !b->touched && !buildtool_in_tree(b->r->plan.build.tool))
 		return store_slot_end(&b->r->store, b->token, err);
 	return tree_remove(b->slot, err);
 }
@@ -448,7 +496,7 @@ static int commit_build(struct building *b, uint64_t wall, struct error *err)
 	auto_free char *facts = path_join(b->out->folder, "facts.json");
 
 	list_added(b);
-	if (!inputs_held(b))
+	if (!inputs_held(b) || b->touched)
 		return 0;
 	json_set_text(record, "kind", "build");
 	json_set_text(record, "variant", variants[b->mode]);
@@ -469,20 +517,40 @@ static int do_build(struct building *b, struct error *err)
 	int64_t begun = (int64_t)clock_real_ns();
 
 	out->facts.variant = xstrdup(variants[b->mode]);
-	if (digest_now(r, &out->facts, &out->facts.source_before, err) < 0 ||
-		prepare_slot(b, err) < 0 || wrap_prepare(&b->wrap, err) < 0 ||
-		plan_steps(b, r->o->jobs, &b->steps, err) < 0 || remove_binaries(b, err) < 0)
+	if (digest_now(b, &out->facts.source_before, err) < 0 || prepare_slot(b, err) < 0 ||
+		wrap_prepare(&b->wrap, err) < 0 || plan_steps(b, r->o->jobs, &b->steps, err) < 0 ||
+		remove_binaries(b, err) < 0)
 		return -1;
 	note_profile(b, false);
 	if (run_steps(b, err) < 0)
 		return -1;
 	note_profile(b, true);
-	if (digest_now(r, &out->facts, &out->facts.source_after, err) < 0 ||
+	if (digest_after(b, err) < 0 ||
 		store_node_begin(&r->store, out->key, &out->folder, err) < 0 ||
 		collect(b, begun, err) < 0 || keep_slot(b, err) < 0)
 		return -1;
 	binary_paths(out);
 	return commit_build(b, clock_mono_ns() - start, err);
+}
+
+/* What was compiled is not known when a source was touched: the build is done once more. Where one
+ * is touched again, with the same content, the build does that itself (it generates it). */
+static int do_build_surely(struct building *b, const char *key, struct error *err)
+{
+	struct run *r = b->r;
+
+	b->out->key = xstrdup(key);
+	if (do_build(b, err) < 0)
+		return -1;
+	if (!b->touched || !inputs_held(b))
+		return 0;
+	events_note(r->o->events, "a source was written during the %s build: it is done again",
+		variants[b->mode]);
+	build_out_release(b->out);
+	build_steps_release(&b->steps);
+	b->again = true;
+	b->out->key = xstrdup(key);
+	return do_build(b, err);
 }
 
 int node_build(struct run *r, enum toolchain_mode mode, struct error *err)
@@ -500,8 +568,7 @@ int node_build(struct run *r, enum toolchain_mode mode, struct error *err)
 	store_use(&r->store, "builds", b.token);
 	build_key(&b, key);
 	if (!reuse(&b, key)) {
-		b.out->key = xstrdup(key);
-		result = do_build(&b, err);
+		result = do_build_surely(&b, key, err);
 	} else {
 		struct event e = {.kind = EVENT_NODE_REUSED, .name = variants[mode]};
 

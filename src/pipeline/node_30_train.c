@@ -10,18 +10,50 @@
 #include "pipeline/run.h"
 #include "train/train.h"
 
-static void train_key(const struct run *r, char hex[65])
+/* Asked once in a run, so that training and replay have the same answer. */
+static int ask_conditions(struct run *r, struct error *err)
+{
+	auto_free char *folder = path_join(r->scratch, "conditions");
+	struct train_options o = {
+		.plan = &r->plan,
+		.binaries = r->instrumented.binaries.n ? &r->instrumented.binaries
+						       : &r->optimised.binaries,
+		.folder = folder,
+		.self = r->o->self,
+	};
+
+	if (r->conditions.n)
+		return 0;
+	if (train_conditions(&o, &r->conditions, err) < 0)
+		return -1;
+	return tree_remove(folder, err);
+}
+
+int node_hash_training(struct run *r, struct sha256 *h, struct error *err)
+{
+	if (ask_conditions(r, err) < 0)
+		return -1;
+	sha256_adds(h, r->plan.training_digest);
+	for (size_t i = 0; i < r->conditions.n; i++)
+		sha256_adds(h, r->conditions.v[i]);
+	run_hash_environment(h);
+	return 0;
+}
+
+static int train_key(struct run *r, char hex[65], struct error *err)
 {
 	struct sha256 h;
+	int result;
 
 	sha256_begin(&h);
 	sha256_adds(&h, "train");
 	sha256_adds(&h, WHET_VERSION);
-	sha256_adds(&h, r->plan.training_digest);
+	result = node_hash_training(r, &h, err);
 	sha256_adds(&h, r->instrumented.key);
 	for (size_t i = 0; i < r->instrumented.facts.n_binaries; i++)
 		sha256_adds(&h, r->instrumented.facts.binaries[i].sha256);
 	sha256_end(&h, hex);
+	return result;
 }
 
 /* The names sections of the instrumented images: what a raw profile of theirs must carry. */
@@ -139,7 +171,8 @@ int node_train(struct run *r, struct error *err)
 {
 	char key[SHA256_HEX];
 
-	train_key(r, key);
+	if (train_key(r, key, err) < 0)
+		return -1;
 	r->train_key = xstrdup(key);
 	r->reused = reuse(r, key);
 	if (r->reused)

@@ -154,6 +154,19 @@ int node_gate_objects(struct run *r, const struct build_facts *f, struct error *
 	return fail_evidence(r, &u, summary, NULL, err);
 }
 
+int node_gate_copied(struct run *r, struct error *err)
+{
+	struct verdicts *vs = &r->report->verdicts;
+	size_t from = vs->n;
+
+	verdict_add(vs, "same-source", VERDICT_FAIL,
+		"a source changed while the sources were copied, 0 may", err->msg,
+		"let the sources alone while whet builds, and build again");
+	if (keep_verdicts(r, err) < 0)
+		return -1;
+	return stopped(vs, from, err);
+}
+
 /* The digests of the sources do not cover what lies outside of them. A change of structure there is
  * `stale`, asked before; what keeps the structure is seen here alone. */
 int node_gate_outside(struct run *r, struct error *err)

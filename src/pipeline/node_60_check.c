@@ -42,14 +42,15 @@ static int read_final_facts(struct run *r, struct error *err)
 	return 0;
 }
 
-static void replay_key(const struct run *r, char hex[65])
+static int replay_key(struct run *r, char hex[65], struct error *err)
 {
 	struct sha256 h;
+	int result;
 
 	sha256_begin(&h);
 	sha256_adds(&h, "replay");
 	sha256_adds(&h, WHET_VERSION);
-	sha256_adds(&h, r->plan.training_digest);
+	result = node_hash_training(r, &h, err);
 	for (size_t i = 0; i < r->optimised.shipped.n; i++) {
 		char file[SHA256_HEX] = "";
 
@@ -57,6 +58,7 @@ static void replay_key(const struct run *r, char hex[65])
 		sha256_adds(&h, file);
 	}
 	sha256_end(&h, hex);
+	return result;
 }
 
 static int replay_fresh(struct run *r, const char *key, struct error *err)
@@ -94,7 +96,8 @@ int node_check(struct run *r, struct error *err)
 	if (ship(r, &r->plain, err) < 0 || ship(r, &r->optimised, err) < 0 ||
 		read_final_facts(r, err) < 0)
 		return -1;
-	replay_key(r, key);
+	if (replay_key(r, key, err) < 0)
+		return -1;
 	record = store_node_record(&r->store, key);
 	if (!record)
 		return replay_fresh(r, key, err);

@@ -152,7 +152,7 @@ static int check_parent(const char *dist, struct error *err)
 		parent = above;
 	}
 	if (access(parent, W_OK | X_OK) < 0)
-		return error_set(err, ERR_CONFIG,
+		return error_set(err, ERR_ENVIRONMENT,
 			"'%s' cannot be made: no writing in '%s' (%s); choose another folder with "
 			"--dist",
 			dist, parent, strerror(errno));
@@ -161,7 +161,10 @@ static int check_parent(const char *dist, struct error *err)
 
 int node_release_check(const struct run *r, struct error *err)
 {
-	auto_free char *dist = run_dist(r);
+	auto_free char *named = run_dist(r);
+	/* A link to a folder elsewhere stays one: what counts is there. */
+	auto_free char *real = realpath(named, NULL);
+	const char *dist = real ? real : named;
 	struct earlier e = {0};
 	int result = 0;
 

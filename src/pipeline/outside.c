@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "pipeline/tool_files.h"
 
 #define ABSENT "absent"
 
@@ -34,7 +35,8 @@ char *file_identity(const char *path)
 struct collecting {
 	const struct run *r;
 	const struct outside_place *p;
-	json_t *seen; /* the names as they were given */
+	json_t *seen;       /* the names as they were given */
+	struct strv *tools; /* whose own files are in already */
 	json_t *files;
 };
 
@@ -112,9 +114,85 @@ static void add_headers(struct collecting *c, const struct compile_record *r)
 	unlink(path);
 }
 
+/* The next word of a rule for make, its quoting undone; returns where it ends. */
+static const char *rule_word(const char *p, struct buf *word)
+{
+	buf_clear(word);
+	for (; *p && *p != ' ' && *p != '\n'; p++) {
+		if (p[0] == '\\' && p[1] == '\n')
+			return p + 2;
+		if ((p[0] == '\\' && (p[1] == ' ' || p[1] == '#')) || (p[0] == '$' && p[1] == '$'))
+			p++;
+		buf_addc(word, *p);
+	}
+	return p + (*p != '\0');
+}
+
+/* "it: header header\\\n header", as gcc and rustc write them. */
+static void add_rules(struct collecting *c, const char *cwd, const char *path)
+{
+	auto_buf struct buf text = BUF_INIT, word = BUF_INIT;
+
+	if (!path_exists(path) || file_read(path, 0, &text, NULL) < 0)
+		return;
+	for (const char *p = buf_str(&text); *p;) {
+		p = rule_word(p, &word);
+		if (word.n && word.p[word.n - 1] != ':')
+			consider(c, cwd, buf_str(&word));
+	}
+}
+
+/* A call that asks for such a rule itself (-MD, -MF) gets none from the environment. */
+static char *own_rules(const struct compile_record *r)
+{
+	bool asked = false;
+
+	for (size_t i = 0; i < r->argv.n; i++) {
+		const char *a = r->argv.v[i];
+
+		if (strcmp(a, "-MF") == 0 && i + 1 < r->argv.n)
+			return path_join(r->cwd, r->argv.v[i + 1]);
+		if (strncmp(a, "-MF", 3) == 0 && a[3])
+			return path_join(r->cwd, a + 3);
+		asked = asked || strcmp(a, "-MD") == 0 || strcmp(a, "-MMD") == 0;
+	}
+	if (asked && r->output) {
+		size_t n = strlen(r->output);
+
+		if (n > 2 && strcmp(r->output + n - 2, ".o") == 0)
+			return xasprintf("%.*s.d", (int)n - 2, r->output);
+	}
+	return NULL;
+}
+
+static void add_gcc_headers(struct collecting *c, const struct compile_record *r)
+{
+	auto_free char *path = xasprintf("%s/.%s.rule", c->p->log, r->id);
+	auto_free char *own = own_rules(r);
+
+	add_rules(c, r->cwd, path);
+	unlink(path);
+	if (own)
+		add_rules(c, r->cwd, own);
+}
+
+/* The programs that a compiler starts, and the libraries that all of them load. */
+static void add_tool(struct collecting *c, const char *tool)
+{
+	auto_strv struct strv files = STRV_INIT;
+
+	if (strv_has(c->tools, tool))
+		return;
+	strv_add(c->tools, tool);
+	tool_files(tool, &files);
+	for (size_t i = 0; i < files.n; i++)
+		consider(c, "/", files.v[i]);
+}
+
 static void add_record(struct collecting *c, const struct compile_record *r)
 {
 	consider(c, r->cwd, r->tool);
+	add_tool(c, r->tool);
 	if (r->kind == CALL_QUERY)
 		return;
 	for (size_t i = 0; i < r->inputs.n; i++)
@@ -122,32 +200,34 @@ static void add_record(struct collecting *c, const struct compile_record *r)
 	for (size_t i = 0; i < r->n_links; i++)
 		consider(c, r->cwd, r->links[i].path);
 	add_headers(c, r);
+	add_gcc_headers(c, r);
 }
 
-/* "output: file file\ with\ spaces": what rustc read, in cargo's target folder. */
+/* What pkg-config found, and where it looked before: a file that appears there is another answer.
+ */
+static void add_packages(struct collecting *c)
+{
+	auto_strv struct strv files = STRV_INIT;
+	const struct strv *env = &c->r->plan.build.env;
+
+	if (!path_exists(c->p->pkg_config))
+		return;
+	tool_packages(c->p->pkg_config, env, &files);
+	for (size_t i = 0; i < files.n; i++)
+		if (!json_object_get(c->files, files.v[i]))
+			add_file(c, files.v[i]);
+}
+
+/* What rustc read, in cargo's target folder. */
 static int add_dep_info(
 	void *ctx, const char *root, const char *path, const struct stat *st, struct error *err)
 {
 	struct collecting *c = ctx;
 	auto_free char *full = path_join(root, path);
-	auto_buf struct buf text = BUF_INIT, word = BUF_INIT;
 	size_t n = strlen(path);
 
-	if (!S_ISREG(st->st_mode) || n < 2 || strcmp(path + n - 2, ".d") != 0)
-		return 0;
-	if (file_read(full, 0, &text, err) < 0)
-		return -1;
-	for (const char *p = buf_str(&text); *p;) {
-		buf_clear(&word);
-		for (; *p && *p != ' ' && *p != '\n'; p++) {
-			if (p[0] == '\\' && p[1] == ' ')
-				p++;
-			buf_addc(&word, *p);
-		}
-		p += *p != '\0';
-		if (word.n && word.p[word.n - 1] != ':')
-			consider(c, c->r->source_root, buf_str(&word));
-	}
+	if (S_ISREG(st->st_mode) && n > 2 && strcmp(path + n - 2, ".d") == 0)
+		add_rules(c, c->r->source_root, full);
 	return 0;
 }
 
@@ -198,12 +278,20 @@ int outside_collect(const struct run *r, const struct outside_place *p,
 {
 	auto_free char *path = list_path(p->state);
 	auto_json json_t *seen = json_object();
+	auto_strv struct strv tools = STRV_INIT;
 	json_t *old = read_list(p->state);
-	struct collecting c = {r, p, seen, old ? old : json_object()};
+	struct collecting c = {r, p, seen, &tools, old ? old : json_object()};
 	int result = 0;
 
 	for (size_t i = 0; i < log->n; i++)
 		add_record(&c, &log->v[i]);
+	add_packages(&c);
+	if (r->rustc && r->rustc->sysroot) {
+		auto_free char *real = path_join(r->rustc->sysroot, "bin/rustc");
+
+		consider(&c, "/", real);
+		add_tool(&c, real);
+	}
 	if (r->plan.build.tool == TOOL_CARGO) {
 		add_settings(&c);
 		result = tree_walk(p->build, add_dep_info, &c, err);

@@ -11,6 +11,7 @@
 struct outside_place {
 	const char *slot, *build, *log; /* the slot, cargo's target folder in it, the compile log */
 	const char *state;              /* whet's own folder in the slot */
+	const char *pkg_config;         /* what pkg-config was asked for, or no file */
 	int64_t start_ns;               /* CLOCK_REALTIME before its first step */
 };
 

@@ -265,6 +265,8 @@ int pipeline_look(const struct pipeline_options *o, struct pipeline_last *ret, s
 			last_builds(&r, &ret->nodes);
 		ret->text = buf_detach(&b);
 	}
+	if (result < 0)
+		space_explain(&r, err);
 	run_close(&r);
 	return result;
 }

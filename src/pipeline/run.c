@@ -148,6 +148,7 @@ void run_close(struct run *r)
 	free(r->hook);
 	free(r->scratch);
 	free(r->train_key);
+	strv_release(&r->conditions);
 	free(r->published);
 	free(r->profile_cc);
 	free(r->profile_rust);

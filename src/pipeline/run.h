@@ -49,6 +49,7 @@ struct run {
 	char *scratch; /* fresh folder that other users can traverse; removed at the end */
 	struct build_out plain, instrumented, optimised;
 	char *train_key;
+	struct strv conditions; /* what the phases' `when:` commands say, see train_conditions() */
 	struct training_facts training, replay;
 	char *published; /* the profile as published, in the store */
 	struct profile_facts profile;
@@ -64,6 +65,8 @@ struct run {
 int node_probe(struct run *r, struct error *err);
 int node_build(struct run *r, enum toolchain_mode mode, struct error *err);
 int node_train(struct run *r, struct error *err);
+/* Adds what a training depends on beside the binaries: plan, environment, `when:` commands. */
+int node_hash_training(struct run *r, struct sha256 *h, struct error *err);
 int node_merge(struct run *r, struct error *err);
 int node_gate(struct run *r, enum gate_moment moment, struct error *err);
 /* profile-was-used, as far as one build alone can be judged: a binary without a recorded link, or
@@ -73,6 +76,8 @@ int node_gate_no_link(struct run *r, const struct build_facts *f, const char *sl
 /* The same for an instrumented build in which no binary was instrumented. */
 int node_gate_nothing_instrumented(struct run *r, struct error *err);
 int node_gate_objects(struct run *r, const struct build_facts *f, struct error *err);
+/* same-source, for a source that changed before it was copied; err says which. */
+int node_gate_copied(struct run *r, struct error *err);
 /* same-source, for files outside the sources that the builds read. */
 int node_gate_outside(struct run *r, struct error *err);
 int node_check(struct run *r, struct error *err);

@@ -9,7 +9,7 @@
 /* Where a build writes. Text of the first that is full, or NULL. */
 static char *full_disk(const struct run *r)
 {
-	auto_free char *dist = run_dist(r);
+	auto_free char *dist = r->plan.root ? run_dist(r) : NULL;
 	const char *const places[] = {r->store.root, r->scratch, dist, "/tmp"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {

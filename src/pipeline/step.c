@@ -1,6 +1,7 @@
 #include "pipeline/step.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "base/proc.h"
 
 #define LOG_LINES 30 /* of a failed step, in its message */
+#define OUTPUT_ROOM ((off_t)32 << 10)
 #define LOOK_NS (200 * NS_PER_MS)
 /* For processes that a build left: this long by themselves, then after SIGTERM, then to be gone. */
 #define LEFTOVER_NS (100 * NS_PER_MS)
@@ -93,7 +95,10 @@ int step_run(const struct build_step *s, const struct strv *env, const struct st
 	pid_t pid;
 
 	if (fd < 0)
-		return error_set(err, ERR_IO, "cannot create '%s': %m", w->output);
+		return file_error(err, "create", w->output);
+	/* Its last words must find room when the disk is full. */
+	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, OUTPUT_ROOM) < 0 && errno == ENOSPC)
+		return file_error(err, "write", w->output);
 	o.argv = &s->argv;
 	o.env = env;
 	o.cwd = s->cwd;

@@ -1,11 +1,15 @@
 /* Copies of the sources in the slot. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "store/source.h"
 
@@ -17,11 +21,14 @@ static bool same_already(const struct source_file *f, const char *to)
 	       (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec == f->mtime_ns;
 }
 
-static int copy_content(const char *from, const char *to, mode_t mode, struct error *err)
+/* Copies and hashes in one reading: what is compiled is what the digest is of. */
+static int copy_content(
+	const char *from, const char *to, mode_t mode, char hex[SHA256_HEX], struct error *err)
 {
 	auto_close int in = open(from, O_RDONLY | O_CLOEXEC);
 	auto_close int out = -1;
 	char block[65536];
+	struct sha256 h;
 	ssize_t r;
 
 	if (in < 0)
@@ -30,46 +37,74 @@ static int copy_content(const char *from, const char *to, mode_t mode, struct er
 	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode | 0200);
 	if (out < 0)
 		return file_error(err, "create", to);
-	while ((r = read(in, block, sizeof(block))) > 0)
+	sha256_begin(&h);
+	while ((r = read(in, block, sizeof(block))) > 0) {
+		sha256_add(&h, block, (size_t)r);
 		if (file_write_all(out, block, (size_t)r) < 0)
-			return file_error(err, "write", to);
-	if (r < 0)
-		return file_error(err, "read", from);
+			break;
+	}
+	sha256_end(&h, hex);
+	if (r)
+		return r < 0 ? file_error(err, "read", from) : file_error(err, "write", to);
 	if (fchmod(out, mode & 07777) < 0)
 		return file_error(err, "set the mode of", to);
 	return 0;
 }
+
+static int copy_link(const char *from, const char *to, char hex[SHA256_HEX], struct error *err)
+{
+	char target[4096];
+	ssize_t n = readlink(from, target, sizeof(target) - 1);
+
+	if (n < 0)
+		return file_error(err, "read link", from);
+	target[n] = '\0';
+	sha256_of(target, (size_t)n, hex);
+	unlink(to);
+	return symlink(target, to) < 0 ? file_error(err, "create", to) : 0;
+}
+
+/* An editor may be at work: what it saves and takes back within a moment is waited for. */
+#define COPY_TRIES 20
+#define COPY_PAUSE_NS (20 * NS_PER_MS)
 
 static int copy_one(
 	const struct source_file *f, const char *from, const char *to, struct error *err)
 {
 	struct timespec times[2] = {
 		{.tv_nsec = UTIME_OMIT}, {f->mtime_ns / 1000000000, f->mtime_ns % 1000000000}};
+	char hex[SHA256_HEX], wanted[SHA256_HEX];
 
-	if (S_ISLNK(f->mode)) {
-		char target[4096];
-		ssize_t n = readlink(from, target, sizeof(target) - 1);
-
-		if (n < 0)
-			return file_error(err, "read link", from);
-		target[n] = '\0';
-		unlink(to);
-		if (symlink(target, to) < 0)
-			return file_error(err, "create", to);
-	} else if (copy_content(from, to, f->mode, err) < 0) {
-		return -1;
+	for (size_t i = 0; i < sizeof(f->sha256); i++)
+		snprintf(wanted + 2 * i, 3, "%02x", f->sha256[i]);
+	for (int i = 0;; i++) {
+		if ((S_ISLNK(f->mode) ? copy_link(from, to, hex, err)
+				      : copy_content(from, to, f->mode, hex, err)) < 0)
+			return -1;
+		if (strcmp(hex, wanted) == 0)
+			break;
+		if (i == COPY_TRIES)
+			return error_set(err, ERR_MISMATCH,
+				"'%s' changed between its digest and its copy", from);
+		nanosleep(&(struct timespec){.tv_nsec = COPY_PAUSE_NS}, NULL);
 	}
 	if (utimensat(AT_FDCWD, to, times, AT_SYMLINK_NOFOLLOW) < 0)
 		return file_error(err, "set the times of", to);
 	return 0;
 }
 
-/* The list of an earlier copy: path, NUL, digest of the content that was copied. */
+/* What the list of an earlier build's sources says of one, behind its path and a NUL. */
+struct listed {
+	uint8_t sha256[32];
+	uint64_t size;
+	int64_t mtime_ns;
+};
+
 struct list {
 	struct buf text;
 	size_t off;
 	const char *path;
-	const uint8_t *sha256;
+	struct listed is;
 };
 
 static bool list_next(struct list *l)
@@ -80,13 +115,70 @@ static bool list_next(struct list *l)
 	if (!left)
 		return false;
 	n = strnlen(l->text.p + l->off, left) + 1;
-	if (n + 32 > left)
+	if (n + sizeof(l->is) > left)
 		return false;
 	l->path = l->text.p + l->off;
-	l->sha256 = (const uint8_t *)l->path + n;
-	l->off += n + 32;
+	memcpy(&l->is, l->path + n, sizeof(l->is));
+	l->off += n + sizeof(l->is);
 	return true;
 }
+
+static void list_add(struct buf *list, const struct source_file *f)
+{
+	struct listed is = {.size = f->size, .mtime_ns = f->mtime_ns};
+
+	memcpy(is.sha256, f->sha256, sizeof(is.sha256));
+	buf_add(list, f->path, strlen(f->path) + 1);
+	buf_add(list, &is, sizeof(is));
+}
+
+static int list_write(const struct buf *list, const char *path, struct error *err)
+{
+	return file_write_atomic(path, list->p ? list->p : "", list->n, 0644, err);
+}
+
+int source_list_write(const struct source_tree *t, const char *list_path, struct error *err)
+{
+	auto_buf struct buf list = BUF_INIT;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (!t->v[i].built)
+			list_add(&list, &t->v[i]);
+	return list_write(&list, list_path, err);
+}
+
+/* ---- may a kept folder be gone on with ---- */
+
+static bool written_by_build(const struct list *l, const char *copy)
+{
+	auto_free char *path = path_join(copy, l->path);
+	struct stat st;
+
+	return lstat(path, &st) < 0 || (uint64_t)st.st_size != l->is.size ||
+	       (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec != l->is.mtime_ns;
+}
+
+bool source_kept_usable(
+	const struct source_tree *t, const char *list_path, const char *copy, int64_t newest_ns)
+{
+	struct list l = {.text = BUF_INIT};
+	bool ok = path_exists(list_path) && file_read(list_path, 0, &l.text, NULL) == 0;
+
+	for (size_t i = 0; ok && i < t->n; i++) {
+		const struct source_file *f = &t->v[i];
+
+		if (f->built)
+			continue;
+		ok = list_next(&l) && strcmp(l.path, f->path) == 0 &&
+		     !(copy && written_by_build(&l, copy)) &&
+		     (memcmp(l.is.sha256, f->sha256, 32) == 0 || f->mtime_ns > newest_ns);
+	}
+	ok = ok && !list_next(&l);
+	buf_release(&l.text);
+	return ok;
+}
+
+/* ---- the copy ---- */
 
 static int remove_vanished(const char *to, const char *path, struct error *err)
 {
@@ -110,7 +202,7 @@ static int list_step(struct list *l, const struct source_file *f, const char *to
 	}
 	if (!l->path || c != 0)
 		return 0;
-	c = memcmp(l->sha256, f->sha256, 32) == 0;
+	c = memcmp(l->is.sha256, f->sha256, 32) == 0;
 	list_next(l);
 	return c;
 }
@@ -147,8 +239,7 @@ int source_copy(const struct source_tree *t, const char *root, const char *to,
 
 		if (f->built)
 			continue;
-		buf_add(&list, f->path, strlen(f->path) + 1);
-		buf_add(&list, f->sha256, 32);
+		list_add(&list, f);
 		known = list_step(&old, f, to, err);
 		if (known >= 0 && copy_file(f, root, to, known, err) < 0)
 			known = -1;
@@ -158,5 +249,5 @@ int source_copy(const struct source_tree *t, const char *root, const char *to,
 	buf_release(&old.text);
 	if (known < 0)
 		return -1;
-	return file_write_atomic(list_path, list.p ? list.p : "", list.n, 0644, err);
+	return list_write(&list, list_path, err);
 }

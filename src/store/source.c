@@ -227,6 +227,22 @@ void source_tree_release(struct source_tree *t)
 	*t = (struct source_tree)SOURCE_TREE_INIT;
 }
 
+const char *source_first_touched(const struct source_tree *a, const struct source_tree *b)
+{
+	for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
+		const struct source_file *x = &a->v[i], *y = &b->v[j];
+		int c = strcmp(x->path, y->path);
+
+		if (c == 0 && !x->built &&
+			(x->ctime_ns != y->ctime_ns || x->mtime_ns != y->mtime_ns ||
+				x->ino != y->ino))
+			return y->path;
+		i += c <= 0;
+		j += c >= 0;
+	}
+	return NULL;
+}
+
 const char *source_first_difference(const struct source_tree *a, const struct source_tree *b)
 {
 	size_t i = 0, j = 0;

@@ -37,11 +37,25 @@ int source_scan(const char *root, const struct strv *exclude, const struct strv 
 	const char *index_path, struct source_tree *ret, struct error *err);
 void source_tree_release(struct source_tree *t);
 
+/* What an earlier build had as sources, as source_copy() or source_list_write() left it in
+ * list_path, against the present ones: whether its folder may be gone on with. Build tools compare
+ * times, so: no source was added or removed, and none whose content changed is older than
+ * newest_ns, the newest file of that folder. copy: the copy that the folder holds, whose files that
+ * build must not have written itself; NULL: there is none. */
+bool source_kept_usable(
+	const struct source_tree *t, const char *list_path, const char *copy, int64_t newest_ns);
+/* For a build in place: notes which sources it has. */
+int source_list_write(const struct source_tree *t, const char *list_path, struct error *err);
+
 /* Makes the folder `to` hold exactly the sources (times kept, files that are the same already left
  * alone, files of an earlier copy that are no sources any more removed). list_path: where the
- * copy's list of files is kept, outside of `to`. */
+ * copy's list of files is kept, outside of `to`. What is copied is what the tree's digests say: a
+ * file that has another content by now is ERR_MISMATCH. */
 int source_copy(const struct source_tree *t, const char *root, const char *to,
 	const char *list_path, struct error *err);
 
+/* The first source with the same content but written (or linked, or renamed) in between, or NULL:
+ * what was in it meanwhile is not known. Borrowed from b. */
+const char *source_first_touched(const struct source_tree *a, const struct source_tree *b);
 /* The first path whose content or mode differs between the trees, or NULL. Borrowed. */
 const char *source_first_difference(const struct source_tree *a, const struct source_tree *b);

@@ -282,6 +282,27 @@ int store_slot_begin(
 	return 0;
 }
 
+static int note_newest(
+	void *ctx, const char *root, const char *path, const struct stat *st, struct error *err)
+{
+	int64_t *newest = ctx;
+	int64_t at = (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec;
+
+	if (at > *newest)
+		*newest = at;
+	return 0;
+}
+
+int store_newest(const char *folder, int64_t *ret, struct error *err)
+{
+	int64_t newest = 0;
+
+	if (tree_walk(folder, note_newest, &newest, err) < 0)
+		return -1;
+	*ret = newest;
+	return 0;
+}
+
 int store_slot_end(const struct store *s, const char *token, struct error *err)
 {
 	auto_free char *slot = store_path(s, "slot");

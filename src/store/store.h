@@ -56,6 +56,9 @@ char *store_node_folder(const struct store *s, const char *key); /* caller frees
  * since (builds/TOKEN.whole tells). *ret: path (caller frees); *reused says which. */
 int store_slot_begin(
 	const struct store *s, const char *token, char **ret, bool *reused, struct error *err);
+/* The newest time at which a file below a folder was written or changed otherwise (CLOCK_REALTIME).
+ */
+int store_newest(const char *folder, int64_t *ret, struct error *err);
 /* Renames the slot away under its token. */
 int store_slot_end(const struct store *s, const char *token, struct error *err);
 

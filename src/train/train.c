@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/disk.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "train/internal.h"
@@ -145,9 +146,35 @@ int train_run(const struct train_options *o, struct training_facts *ret, struct 
 			r = run_session(&s, err);
 		session_close(&s);
 	}
-	if (r == 0)
+	if (r == 0) {
+		facts.disk = disk_full_text(o->profiles ? o->profiles : o->folder);
 		*ret = facts;
-	else
+	} else {
 		training_facts_release(&facts);
+	}
+	return r;
+}
+
+int train_conditions(const struct train_options *o, struct strv *ret, struct error *err)
+{
+	const struct plan_train *t = &o->plan->train;
+	struct training_facts none = {0};
+	struct session s;
+	int r = session_open(&s, o, NULL, &none, err);
+
+	for (size_t i = 0; r == 0 && i < t->n_phases; i++) {
+		struct error ignored = ERROR_INIT;
+		int wanted;
+
+		if (!t->phases[i].when)
+			continue;
+		wanted = phase_wanted(&s, &t->phases[i], &ignored);
+		strv_addf(ret, "%s=%s", t->phases[i].name,
+			wanted < 0 ? "unknown"
+			: wanted   ? "yes"
+				   : "no");
+		error_release(&ignored);
+	}
+	session_close(&s);
 	return r;
 }

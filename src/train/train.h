@@ -32,6 +32,10 @@ struct train_options {
  * …). */
 int train_run(const struct train_options *o, struct training_facts *ret, struct error *err);
 
+/* What the phases' `when:` commands say now: NAME=yes or NAME=no; NAME=unknown where one asks for
+ * what only a started service gives. Adds to ret. Leaves work/ and logs/ in folder. */
+int train_conditions(const struct train_options *o, struct strv *ret, struct error *err);
+
 /* Leaves nothing in the profiles folder; folder gets work/, logs/ and, on failure, proof-profiles/.
  * Starts the instrumented binary's services (or, for a batch program, the first run phase) once and
  * stops them: proof that a start and stop leave a valid profile. */

@@ -183,7 +183,10 @@ static void add_map(struct shim_call *c, const struct cc_call *a)
 	}
 	c->own_map = true;
 	c->map = xasprintf("%s/%s.map", c->node->log, r->id);
-	strv_take(&r->added, xasprintf("-Wl,-Map=%s", c->map));
+	/* -Wl splits its words at commas */
+	if (strchr(c->map, ','))
+		strv_add(&r->added, "-Xlinker");
+	strv_take(&r->added, xasprintf("%s-Map=%s", strchr(c->map, ',') ? "" : "-Wl,", c->map));
 }
 
 /* The arguments as given, without what would hide profile diagnostics, and with what the node adds.

@@ -142,18 +142,30 @@ static char *headers_path(const struct shim_call *c)
 	return xasprintf("%s/.%s.headers", c->node->log, c->record.id);
 }
 
-/* clang writes the names of all headers that it reads to a file; the build tool sees nothing of it.
- * Part of the log, so that a later build knows what lies outside of its sources. */
+/* clang writes the names of all headers that it reads to a file, gcc a rule for make; the build
+ * tool sees nothing of it. Part of the log, so that a later build knows what lies outside of its
+ * sources. gcc takes a space for the end of the file's name, and nothing when the call asks for
+ * such a rule itself: that one is read then. */
+static void ask_for_rule(struct shim_call *c)
+{
+	auto_free char *rule = xasprintf("%s/.%s.rule it", c->node->log, c->record.id);
+
+	if (!strchr(c->node->log, ' '))
+		env_set(&c->env, "SUNPRO_DEPENDENCIES", rule);
+}
+
 static void ask_for_headers(struct shim_call *c)
 {
 	auto_free char *path = headers_path(c);
 
 	if (c->record.kind == CALL_QUERY || c->record.kind == CALL_LINK ||
-		c->record.kind == CALL_PARTIAL_LINK || c->record.kind == CALL_RUSTC ||
-		c->record.class == CLASS_OBSERVE)
+		c->record.kind == CALL_PARTIAL_LINK || c->record.kind == CALL_RUSTC)
 		return;
 	env_set(&c->env, "CC_PRINT_HEADERS", "1");
 	env_set(&c->env, "CC_PRINT_HEADERS_FILE", path);
+	/* A cache would take it for one of its own options. */
+	if (!c->compiler)
+		ask_for_rule(c);
 }
 
 static bool is_dependency_option(const char *a)
@@ -199,6 +211,7 @@ static void list_headers_again(struct shim_call *c)
 		!env_get(&c->env, "CC_PRINT_HEADERS") || access(path, F_OK) == 0)
 		return;
 	preprocessing_argv(c, &argv);
+	ask_for_rule(c);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
 	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
