@@ -80,7 +80,9 @@ static bool wanted(const struct map_inputs *m, const char *path, const char *mem
 	return i >= 0;
 }
 
-static int read_member(struct archive *a, struct archive_entry *e, struct link_input *l)
+/* bitcode: only if it is. */
+static int read_member(struct compile_record *r, struct archive *a, struct archive_entry *e,
+	const char *full, bool bitcode)
 {
 	int64_t n = archive_entry_size(e);
 	auto_free uint8_t *p = NULL;
@@ -89,11 +91,12 @@ static int read_member(struct archive *a, struct archive_entry *e, struct link_i
 		return -1;
 	if (archive_read_data(a, p, (size_t)n) != n)
 		return -1;
-	describe(l, p, (size_t)n);
+	if (!bitcode || content_of(p, (size_t)n) == CONTENT_BITCODE)
+		describe(add_link(r, full, archive_entry_pathname(e)), p, (size_t)n);
 	return 0;
 }
 
-/* path: as in the map; full: absolute. */
+/* path: as in the map; full: absolute. Without a map: the members of bitcode. */
 static int read_archive(struct compile_record *r, const struct map_inputs *m, const char *path,
 	const char *full, bool *seen, struct error *err)
 {
@@ -106,8 +109,8 @@ static int read_archive(struct compile_record *r, const struct map_inputs *m, co
 	while (s == ARCHIVE_OK && (s = archive_read_next_header(a, &e)) == ARCHIVE_OK) {
 		const char *member = archive_entry_pathname(e);
 
-		if (member && wanted(m, path, member, seen) &&
-			read_member(a, e, add_link(r, full, member)) < 0)
+		if (member && (!m || wanted(m, path, member, seen)) &&
+			read_member(r, a, e, full, !m) < 0)
 			s = ARCHIVE_FATAL;
 	}
 	if (s != ARCHIVE_EOF)
@@ -171,6 +174,15 @@ static int archive_of(struct compile_record *r, const struct map_inputs *m, size
 	return e;
 }
 
+/* lld names the code that link-time optimisation made "OUTPUT.lto.o" or "lto.tmp"; bitcode objects
+ * leave no line of their own. */
+static bool is_lto_name(const char *path)
+{
+	const char *base = path_basename(path);
+
+	return strstr(base, "lto.tmp") || strstr(base, ".lto.") || strstr(base, ".ltrans");
+}
+
 /* The object of this path among those kept of the call, or NULL. */
 static char *kept_object(const char *kept, const char *full)
 {
@@ -189,7 +201,8 @@ static void object_of(struct compile_record *r, const char *path, const char *ke
 	enum content c;
 
 	if (file_map(copy ? copy : full, &f, NULL) < 0) {
-		add_link(r, full, NULL);
+		if (!is_lto_name(full))
+			add_link(r, full, NULL);
 		return;
 	}
 	c = content_of(f.p, f.n);
@@ -209,15 +222,6 @@ static bool has_link(const struct compile_record *r, const char *path)
 		if (!r->links[i].member && strcmp(r->links[i].path, path) == 0)
 			return true;
 	return false;
-}
-
-/* lld names the code that link-time optimisation made "OUTPUT.lto.o" or "lto.tmp"; bitcode objects
- * leave no line of their own. */
-static bool is_lto_name(const char *path)
-{
-	const char *base = path_basename(path);
-
-	return strstr(base, "lto.tmp") || strstr(base, ".lto.") || strstr(base, ".ltrans");
 }
 
 static void add_bitcode(struct compile_record *r, const char *full, bool temporary)
@@ -246,6 +250,62 @@ static int add_kept(
 	return 0;
 }
 
+static int thin_bitcode(void *ctx, const char *name, const char *file, struct error *err)
+{
+	(void)name;
+	(void)err;
+	add_bitcode(ctx, file, false);
+	return 0;
+}
+
+/* Which bitcode members were loaded no map tells: all are taken for loaded. */
+static int add_archive_bitcode(struct compile_record *r, const char *full, struct error *err)
+{
+	struct file_map f;
+	enum content c;
+	int e;
+
+	if (file_map(full, &f, NULL) < 0)
+		return 0;
+	c = content_of(f.p, f.n);
+	e = c == CONTENT_THIN      ? thin_walk(&f, full, thin_bitcode, r, err)
+	    : c == CONTENT_ARCHIVE ? read_archive(r, NULL, full, full, NULL, err)
+				   : 0;
+	file_unmap(&f);
+	return e;
+}
+
+/* "-lNAME" in the folders of -L, when no shared library comes first. */
+static char *library_of(const struct compile_record *r, const char *name)
+{
+	for (size_t i = 0; i < r->argv.n; i++) {
+		const char *a = r->argv.v[i];
+		const char *folder = strncmp(a, "-L", 2) ? NULL : a[2] ? a + 2 : r->argv.v[i + 1];
+		auto_free char *joined = folder ? path_join(r->cwd, folder) : NULL;
+		auto_free char *shared = folder ? xasprintf("%s/lib%s.so", joined, name) : NULL;
+		auto_free char *archive = folder ? xasprintf("%s/lib%s.a", joined, name) : NULL;
+
+		if (folder && path_exists(shared) && !strv_has(&r->argv, "-static"))
+			return NULL;
+		if (folder && path_exists(archive))
+			return path_clean(archive);
+	}
+	return NULL;
+}
+
+static int add_libraries(struct compile_record *r, struct error *err)
+{
+	for (size_t i = 0; i < r->argv.n; i++) {
+		const char *a = r->argv.v[i];
+		const char *name = strncmp(a, "-l", 2) ? NULL : a[2] ? a + 2 : r->argv.v[i + 1];
+		auto_free char *path = name ? library_of(r, name) : NULL;
+
+		if (path && add_archive_bitcode(r, path, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int add_bitcode_inputs(struct compile_record *r, const char *kept, struct error *err)
 {
 	for (size_t i = 0; i < r->inputs.n; i++) {
@@ -253,7 +313,11 @@ static int add_bitcode_inputs(struct compile_record *r, const char *kept, struct
 		auto_free char *full = path_clean(joined);
 
 		add_bitcode(r, full, false);
+		if (add_archive_bitcode(r, full, err) < 0)
+			return -1;
 	}
+	if (add_libraries(r, err) < 0)
+		return -1;
 	return kept && path_is_dir(kept) ? tree_walk(kept, add_kept, r, err) : 0;
 }
 

@@ -34,6 +34,8 @@ struct join {
 	struct strv via;         /* the partial links around the objects that are added */
 	size_t n_by_hash;
 	struct assembler_sources assembler;
+	const char
+		*made_as; /* the path at which its call made the object in hand; NULL: as it is */
 	bool hashed;
 };
 
@@ -164,6 +166,7 @@ static const struct compile_record *record_by_hash(struct join *j, const char *s
 	if (!j->hashed)
 		hash_outputs(j);
 	found = j->n_by_hash ? bsearch(&k, j->by_hash, j->n_by_hash, sizeof(k), by_sha) : NULL;
+	j->made_as = found ? (*found)->path : NULL;
 	return found ? (*found)->record : NULL;
 }
 
@@ -173,8 +176,10 @@ static const struct compile_record *record_by_code(struct join *j, const char *c
 	if (!j->hashed)
 		hash_outputs(j);
 	for (size_t i = 0; code && i < j->n_by_hash; i++)
-		if (j->by_hash[i]->code && strcmp(j->by_hash[i]->code, code) == 0)
+		if (j->by_hash[i]->code && strcmp(j->by_hash[i]->code, code) == 0) {
+			j->made_as = j->by_hash[i]->path;
 			return j->by_hash[i]->record;
+		}
 	return NULL;
 }
 
@@ -329,6 +334,7 @@ static void add_object(struct join *j, const struct link_input *in, enum object_
 	const struct compile_record *r, char *why)
 {
 	struct binary_fact *b = j->binary;
+	struct link_input made = *in; /* only looked at */
 	struct object_fact *o;
 
 	array_reserve(b->objects, b->n_objects, b->cap_objects);
@@ -343,9 +349,11 @@ static void add_object(struct join *j, const struct link_input *in, enum object_
 	strv_add_all(&o->functions, &in->functions);
 	if (!r)
 		return;
+	if (j->made_as)
+		made = (struct link_input){.path = (char *)j->made_as};
 	o->record = xstrdup(r->id);
-	o->unit = unit_name(r, in, j->n->slot);
-	o->source = xstrdup(unit_source(r, in));
+	o->unit = unit_name(r, &made, j->n->slot);
+	o->source = xstrdup(unit_source(r, &made));
 }
 
 /* Made by a program that is called past whet: as, objcopy, ld. */
@@ -405,6 +413,7 @@ static void add_links(struct join *j, const struct compile_record *link, int dep
 		const char *how, *whets = why_whets(j, in);
 		const struct compile_record *r;
 
+		j->made_as = NULL;
 		if (whets) {
 			add_object(j, in, OBJECT_WHET, NULL, xstrdup(whets));
 			continue;

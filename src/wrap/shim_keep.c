@@ -49,30 +49,47 @@ int shim_keep_objects(struct shim_call *c, struct error *err)
 
 /* ---- as the linker ------------------------------------------------------------------------- */
 
-/* Objects in the folder for temporary files; what lies elsewhere stays there. */
-static int keep(const char *folder, const char *path, const char *cwd, struct error *err)
+/* Where the compiler makes temporary files. */
+static const char *temporary_folder(void)
+{
+	static const char *const names[] = {"TMPDIR", "TMP", "TEMP", "TEMPDIR"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const char *value = getenv(names[i]);
+
+		if (value && *value)
+			return value;
+	}
+	return "/tmp";
+}
+
+/* A copy, since a further name would change the file's ctime. What does not lie right in the folder
+ * for temporary files stays where it is. */
+static int keep(const char *folder, const char *path, const char *temporary, struct error *err)
 {
 	size_t n = strlen(path);
+	auto_free char *dir = path_dirname(path);
 	auto_free char *to = NULL;
 	struct stat st;
 
-	if (path[0] != '/' || n < 2 || strcmp(path + n - 2, ".o") != 0 ||
-		path_is_below(path, cwd) || lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
+	if (strcmp(dir, temporary) != 0 || n < 2 || strcmp(path + n - 2, ".o") != 0 ||
+		lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
 		return 0;
 	to = path_join(folder, path_basename(path));
-	return link(path, to) == 0 ? 0 : file_copy(path, to, 0644, err);
+	return file_copy(path, to, 0644, err);
 }
 
 static int keep_all(const char *folder, char **argv, struct error *err)
 {
 	auto_strv struct strv given = STRV_INIT, words = STRV_INIT;
 	auto_free char *cwd = path_absolute(".");
+	auto_free char *temporary = path_clean(temporary_folder());
 
 	for (size_t i = 1; argv[i]; i++)
 		strv_add(&given, argv[i]);
 	response_expand(&given, cwd, false, &words);
 	for (size_t i = 0; i < words.n; i++)
-		if (keep(folder, words.v[i], cwd, err) < 0)
+		if (keep(folder, words.v[i], temporary, err) < 0)
 			return -1;
 	return 0;
 }
