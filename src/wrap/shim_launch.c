@@ -54,12 +54,14 @@ void shim_launch(struct shim_call *c, const struct node_tool *t)
 	struct compile_record *r = &c->record;
 	const struct launcher *l = c->launcher;
 	auto_free char *program = NULL;
+	char real[PATH_MAX];
 
 	if (!is_compilation(r->kind))
 		return;
 	if (!l && t->launcher) {
 		l = launcher_of_file(t->launcher);
-		program = xstrdup(t->launcher);
+		/* By its own name: under the compiler's it takes what follows for a source. */
+		program = realpath(t->launcher, real) ? xstrdup(real) : NULL;
 	}
 	if (!l) {
 		l = launcher_of_parent();
