@@ -279,10 +279,12 @@ static void leave_mark(const struct shim_call *c)
 int shim_run(struct shim_call *c, int *ret, struct error *err)
 {
 	auto_free char *mark = mark_path(c, c->record.id);
+	bool linked;
 
 	if (run_once(c, ret, err) < 0)
 		return -1;
-	if (!c->links || unlink(mark) == 0 || c->record.status != 0 || !c->compiler)
+	linked = c->record.kind == CALL_RUSTC && unlink(mark) == 0;
+	if (!c->links || linked || c->record.status != 0 || !c->compiler)
 		return 0;
 	/* A cache answered a call that links, and nobody knows of what: linked again without it. */
 	shim_leave_launcher(c);
