@@ -179,12 +179,18 @@ static void add_gcc_headers(struct collecting *c, const struct compile_record *r
 /* The programs that a compiler starts, and the libraries that all of them load. */
 static void add_tool(struct collecting *c, const char *tool)
 {
+	json_t *known = c->r->tool_files; /* asked once in a run */
 	auto_strv struct strv files = STRV_INIT;
 
 	if (strv_has(c->tools, tool))
 		return;
 	strv_add(c->tools, tool);
-	tool_files(tool, &files);
+	if (!json_object_get(known, tool)) {
+		tool_files(tool, &files);
+		json_object_set_new(known, tool, json_from_strv(&files));
+		strv_release(&files);
+	}
+	json_opt_strv(known, tool, &files);
 	for (size_t i = 0; i < files.n; i++)
 		consider(c, "/", files.v[i]);
 }

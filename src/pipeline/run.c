@@ -95,6 +95,7 @@ int run_open(struct run *r, const struct pipeline_options *o, struct error *err)
 
 	memset(r, 0, sizeof(*r));
 	r->store.lock_fd = -1;
+	r->tool_files = json_object();
 	r->o = o;
 	if (plan_read(o->file, &r->plan, err) < 0)
 		return -1;
@@ -147,6 +148,7 @@ void run_close(struct run *r)
 	strv_release(&r->bypassed);
 	free(r->hook);
 	free(r->scratch);
+	json_decref(r->tool_files);
 	free(r->train_key);
 	strv_release(&r->conditions);
 	free(r->published);

@@ -48,6 +48,7 @@ struct run {
 	char *hook;                  /* object of the fork hook */
 	char *scratch; /* fresh folder that other users can traverse; removed at the end */
 	struct build_out plain, instrumented, optimised;
+	json_t *tool_files; /* of each compiler that was called, see tool_files.h */
 	char *train_key;
 	struct strv conditions; /* what the phases' `when:` commands say, see train_conditions() */
 	struct training_facts training, replay;

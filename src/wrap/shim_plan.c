@@ -163,6 +163,14 @@ static void add_cc_flags(struct shim_call *c, const struct node_tool *t, const s
 		add_flag(r, "-Wno-error=backend-plugin");
 }
 
+/* ld puts the output's name in the place of a '%' in that of its map. */
+static char *map_path(const char *log, const char *id)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	return xasprintf("%s/%s.map", strchr(log, '%') && tmp && *tmp ? tmp : log, id);
+}
+
 /* Rule 9: the linker's map tells which objects the link reached. The user's own map serves when
  * there is one. */
 static void add_map(struct shim_call *c, const struct cc_call *a)
@@ -182,7 +190,7 @@ static void add_map(struct shim_call *c, const struct cc_call *a)
 		return;
 	}
 	c->own_map = true;
-	c->map = xasprintf("%s/%s.map", c->node->log, r->id);
+	c->map = map_path(c->node->log, r->id);
 	/* -Wl splits its words at commas */
 	if (strchr(c->map, ','))
 		strv_add(&r->added, "-Xlinker");
