@@ -89,6 +89,18 @@ static size_t temporary_prefix(const char *path)
 	return (size_t)(at - path) + strcspn(at, "/");
 }
 
+/* The length of "/rustcXXXXXX/", the temporary folder in which rustc links; 0: it is none. */
+static size_t rustc_folder(const char *s)
+{
+	size_t n = strlen("/rustc");
+
+	if (strncmp(s, "/rustc", n) != 0)
+		return 0;
+	while (isalnum((unsigned char)s[n]))
+		n++;
+	return n == strlen("/rustcXXXXXX") && s[n] == '/' ? n + 1 : 0;
+}
+
 /* Replaces what differs between two equal calls: random temporary names, and cargo's hash of a
  * crate's identity, which same-identity judges. */
 static char *normal_word(const char *word)
@@ -105,6 +117,9 @@ static char *normal_word(const char *word)
 			buf_adds(&b, "/tmp/*");
 			word += 5;
 			word += strcspn(word, "/");
+		} else if (rustc_folder(word)) {
+			buf_adds(&b, "/rustc*/");
+			word += rustc_folder(word);
 		} else if (*word == '-' && hex_run(word + 1) == 16) {
 			buf_adds(&b, "-*");
 			word += 17;
@@ -167,6 +182,69 @@ static void comparable_words(const struct compile_record *r, struct strv *ret)
 	}
 }
 
+static bool ends(const char *s, const char *with)
+{
+	size_t n = strlen(s), k = strlen(with);
+
+	return n >= k && strcmp(s + n - k, with) == 0;
+}
+
+/* What an instrumenting rustc derives from its flag in the linker call that it makes: it links its
+ * profiler runtime, holds on to it, and no longer drops sections. A closed list. */
+static bool is_derived(const char *word)
+{
+	static const char *const words[] = {
+		"-u __llvm_profile_runtime", "-Wl,-u,__llvm_profile_runtime", "-Wl,--gc-sections"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strcmp(words[i], word) == 0)
+			return true;
+	return strstr(word, "/libprofiler_builtins-") && ends(word, ".rlib");
+}
+
+/* Whether the rustc call that made this link was told to hand the word (a normal one) to its
+ * linker.
+ */
+static bool is_handed_on(
+	const struct compile_record *link, const struct compile_log *log, const char *word)
+{
+	static const char option[] = "-Clink-arg=";
+
+	for (size_t i = 0; i < log->n; i++) {
+		const struct strv *added = &log->v[i].added;
+
+		for (size_t k = 0; strcmp(log->v[i].id, link->parent) == 0 && k < added->n; k++) {
+			auto_free char *told = starts(added->v[k], option)
+						       ? normal_word(added->v[k] + strlen(option))
+						       : NULL;
+
+			if (told && strcmp(told, word) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The words of a link that rustc called, without its own temporary objects (evidence judges what
+ * they hold) and, beside an instrumented build, without what follows from the added flags. */
+static void drop_derived(const struct compile_record *link, const struct compile_log *log,
+	bool beside_instrumented, struct strv *words)
+{
+	auto_strv struct strv kept = STRV_INIT;
+
+	for (size_t i = 0; i < words->n; i++) {
+		const char *word = words->v[i];
+
+		if (ends(word, ".rcgu.o") ||
+			(beside_instrumented &&
+				(is_derived(word) || is_handed_on(link, log, word))))
+			continue;
+		strv_add(&kept, word);
+	}
+	strv_release(words);
+	strv_add_all(words, &kept);
+}
+
 /* The words of a that b lacks, each as often as it is missing. */
 static char *words_missing_from(const struct strv *a, const struct strv *b)
 {
@@ -198,14 +276,20 @@ static char *words_missing_from(const struct strv *a, const struct strv *b)
 }
 
 static bool compare_flags(const struct compile_record *a, const struct compile_record *b,
-	const char *other, struct pairs *p)
+	const struct build_facts *build, struct pairs *p)
 {
+	const char *other = build->variant;
+	bool instrumented = strcmp(other, "instrumented") == 0;
 	auto_strv struct strv x = STRV_INIT, y = STRV_INIT;
 	auto_free char *label = record_label(a);
 	size_t at;
 
 	comparable_words(a, &x);
 	comparable_words(b, &y);
+	if (a->parent && b->parent) {
+		drop_derived(a, &build->log, instrumented, &x);
+		drop_derived(b, &build->log, instrumented, &y);
+	}
 	at = strv_first_difference(&x, &y);
 	if (at == (size_t)-1)
 		return false;
@@ -267,7 +351,7 @@ static void compare_one(
 			other->variant);
 		return;
 	}
-	if (!compare_flags(r, c, other->variant, p))
+	if (!compare_flags(r, c, other, p))
 		compare_identity(r, c, other->variant, p);
 }
 
@@ -281,9 +365,6 @@ void pairs_compare(const struct gate_facts *f, struct pairs *ret)
 	for (size_t i = 0; i < reached.n; i++) {
 		const struct compile_record *r = reached.v[i];
 
-		/* rustc derives its linker call from its own words, which are compared. */
-		if (is_object_link(r) && r->parent)
-			continue;
 		for (size_t k = 0; k < ARRAY_SIZE(others); k++) {
 			if (others[k])
 				compare_one(r, others[k], &p);

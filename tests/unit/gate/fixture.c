@@ -105,6 +105,31 @@ static void add_conftest(struct build_facts *b)
 	fixture_add_diag(b, "conftest", DIAG_UNREADABLE, "");
 }
 
+/* The linker call that rustc makes: random folder, own objects, and in the instrumented build what
+ * rustc derives from its flag and the hook that it was told of. */
+static void add_rustc_link(struct build_facts *b)
+{
+	bool instrumented = strcmp(b->variant, "instrumented") == 0;
+	struct compile_record *r = add_record(b, "rlink", CALL_LINK, "-m64");
+
+	strv_addf(&r->argv, "/slot/deps/rustc%s/symbols.o", instrumented ? "aB3dEf" : "Xy12Zw");
+	strv_addf(&r->argv, "/slot/deps/tool-0123456789abcdef.tool.%s-cgu.0.rcgu.o", b->variant);
+	strv_split_words(&r->argv, "/r/lib/libstd-00112233445566aa.rlib -lc -o /slot/deps/tool");
+	if (instrumented)
+		strv_split_words(&r->argv, "/r/lib/libprofiler_builtins-00112233445566bb.rlib -u "
+					   "__llvm_profile_runtime /tmp/w/hook-0123456789abcdef.o");
+	else
+		strv_add(&r->argv, "-Wl,--gc-sections");
+	r->output = xstrdup("/slot/deps/tool");
+	r->parent = xstrdup("crate");
+	r->links = xcalloc(1, sizeof(*r->links));
+	r->links[0].path = xstrdup("/r/lib/libstd-00112233445566aa.rlib");
+	r->n_links = r->cap_links = 1;
+	if (instrumented)
+		strv_add(&fixture_record(b, "crate")->added,
+			"-Clink-arg=/tmp/w/hook-0123456789abcdef.o");
+}
+
 struct object_fact *fixture_add_object(struct build_facts *b, const char *path,
 	enum object_class class, const char *record, const char *functions)
 {
@@ -135,6 +160,7 @@ static void make_build(struct build_facts *b, const char *variant)
 	add_crate(b);
 	add_link(b);
 	add_conftest(b);
+	add_rustc_link(b);
 	b->binaries = xcalloc(1, sizeof(*b->binaries));
 	b->n_binaries = b->cap_binaries = 1;
 	b->binaries[0].name = xstrdup("prog");
@@ -144,6 +170,7 @@ static void make_build(struct build_facts *b, const char *variant)
 	fixture_add_object(b, "/slot/obj/main.o", OBJECT_TARGET, "main", "main helper");
 	fixture_add_object(b, "/slot/obj/work.o", OBJECT_TARGET, "work", "work helper never");
 	fixture_add_object(b, "/slot/obj/tiny.o", OBJECT_TARGET, "tiny", "tiny");
+	fixture_add_object(b, "/slot/deps/tool", OBJECT_TARGET, "rlink", "");
 	fixture_add_object(
 		b, "/slot/deps/libedge.rlib", OBJECT_TARGET, "crate", "_RNvCs1_4edge3run");
 	fixture_add_object(b, "/usr/lib/crt1.o", OBJECT_TOOLCHAIN, NULL, "_start");

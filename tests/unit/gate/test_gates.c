@@ -285,6 +285,26 @@ static void libraries_changed(struct fixture *x)
 	set_word(&x->plain, "link", "-lm", "-ldl");
 }
 
+static void rustc_link_changed(struct fixture *x)
+{
+	strv_add(&fixture_record(&x->optimised, "rlink")->argv, "-Wl,-z,lazy");
+}
+
+/* The list of what rustc may derive is closed. */
+static void rustc_link_derives_more(struct fixture *x)
+{
+	strv_add(&fixture_record(&x->instrumented, "rlink")->argv, "-lunheard");
+}
+
+/* Derived from instrumentation alone: beside the plain build it is a difference. */
+static void sections_kept(struct fixture *x)
+{
+	struct strv *argv = &fixture_record(&x->optimised, "rlink")->argv;
+
+	free(argv->v[--argv->n]);
+	argv->v[argv->n] = NULL;
+}
+
 static void words_swapped(struct fixture *x)
 {
 	struct strv *argv = &fixture_record(&x->plain, "link")->argv;
@@ -491,6 +511,12 @@ static const struct fault {
 		"'src/work.c': optimised has '-O2', instrumented has '-O1'"},
 	{"libraries changed", libraries_changed, "same-flags",
 		"optimised has '-lm', plain has '-ldl'"},
+	{"rustc's link changed", rustc_link_changed, "same-flags",
+		"link of '/slot/deps/tool': optimised has '-Wl,-z,lazy', plain has ''"},
+	{"rustc's link derives more", rustc_link_derives_more, "same-flags",
+		"link of '/slot/deps/tool': optimised has '', instrumented has '-lunheard'"},
+	{"sections kept in the release", sections_kept, "same-flags",
+		"optimised has '', plain has '-Wl,--gc-sections'"},
 	{"order changed", words_swapped, "same-flags", "another order"},
 	{"metadata changed", metadata_changed, "same-identity",
 		"-C metadata is 'fedcba9876543210'"},
