@@ -282,6 +282,10 @@ static void judge_whole(struct use *u)
 			"only %zu "
 			"differ: were they taken from a compiler cache?",
 			u->branchy_equal, u->branchy_differ);
+	} else if (u->unpaired && !u->differ && !u->opaque) {
+		evidence_add(&u->soft,
+			"none of %zu executed objects can be compared with one of the plain build",
+			u->judged);
 	} else if (u->opaque && !u->differ && some_binary_is_plain(u->f, &name)) {
 		evidence_add(&u->soft, "%s: the whole file equals the plain one", name);
 	}

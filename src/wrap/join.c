@@ -2,6 +2,7 @@
  * loaded. */
 #include "wrap/wrap.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -202,18 +203,62 @@ static const struct compile_record *record_of_removed(struct join *j, const char
 	return r;
 }
 
+static const struct compile_record *record_with_id(const struct compile_log *log, const char *id)
+{
+	for (size_t i = 0; id && i < log->n; i++)
+		if (strcmp(log->v[i].id, id) == 0)
+			return &log->v[i];
+	return NULL;
+}
+
 /* ---- classes ------------------------------------------------------------------------------- */
 
-/* The folder of the toolchain that holds it, or NULL. */
-static const char *toolchain_folder(const struct join *j, const char *path)
+/* The folder of the toolchain that holds it, or NULL. The folders are real paths too; a linker may
+ * come by a link (/lib for /usr/lib). */
+static const char *folder_with(const struct join *j, const char *path)
 {
+	char real[PATH_MAX];
+	bool resolved = realpath(path, real) != NULL;
+
 	for (size_t i = 0; i < j->folders.n; i++)
-		if (path_is_below(path, j->folders.v[i]))
+		if (path_is_below(path, j->folders.v[i]) ||
+			(resolved && path_is_below(real, j->folders.v[i])))
 			return j->folders.v[i];
 	return NULL;
 }
 
-static const char *why_whets(const struct join *j, const struct link_input *in)
+/* With link-time optimisation rustc hands the linker copies of libraries, without what it compiled
+ * anew, in a temporary folder "rustcXXXXXX". The file's name holds the crate's hash: one of that
+ * name among the target's own libraries is what was copied. */
+static const char *folder_with_original(
+	const struct join *j, const struct compile_record *link, const struct link_input *in)
+{
+	const struct compile_record *rustc = record_with_id(j->log, link->parent);
+	auto_free char *folder = path_dirname(in->path);
+
+	if (!rustc || !rustc->target_triple || !in->member ||
+		strncmp(path_basename(folder), "rustc", 5) != 0)
+		return NULL;
+	for (size_t i = 0; i < j->folders.n; i++) {
+		auto_free char *original = xasprintf("%s/lib/rustlib/%s/lib/%s", j->folders.v[i],
+			rustc->target_triple, path_basename(in->path));
+
+		if (path_exists(original))
+			return j->folders.v[i];
+	}
+	return NULL;
+}
+
+static const char *toolchain_folder(
+	const struct join *j, const struct compile_record *link, const struct link_input *in)
+{
+	const char *folder = folder_with(j, in->path);
+
+	return folder ? folder : folder_with_original(j, link, in);
+}
+
+static const char *why_whets(
+	const struct join *j, const struct compile_record *link, const struct link_input *in)
 {
 	static const char runtime[] = "the compiler's profile runtime";
 
@@ -222,8 +267,8 @@ static const char *why_whets(const struct join *j, const struct link_input *in)
 	for (size_t i = 0; i < j->n->n_compilers; i++)
 		if (j->n->compilers[i].runtime && strcmp(in->path, j->n->compilers[i].runtime) == 0)
 			return runtime;
-	if (toolchain_folder(j, in->path) && (strstr(in->path, "libclang_rt.profile") ||
-						     strstr(in->path, "libprofiler_builtins")))
+	if ((strstr(in->path, "libclang_rt.profile") || strstr(in->path, "libprofiler_builtins")) &&
+		toolchain_folder(j, link, in))
 		return runtime;
 	return NULL;
 }
@@ -242,14 +287,6 @@ static enum object_class class_of(const struct compile_record *r)
 	default:
 		return OBJECT_UNKNOWN; /* made for the build machine or by a configure step */
 	}
-}
-
-static const struct compile_record *record_with_id(const struct compile_log *log, const char *id)
-{
-	for (size_t i = 0; id && i < log->n; i++)
-		if (strcmp(log->v[i].id, id) == 0)
-			return &log->v[i];
-	return NULL;
 }
 
 static bool ends_with(const char *s, const char *end)
@@ -381,9 +418,10 @@ static void add_by_content(struct join *j, const struct link_input *in)
 		j->binary->objects[j->binary->n_objects - 1].source = take_ptr(source);
 }
 
-static void add_unrecorded(struct join *j, const struct link_input *in)
+static void add_unrecorded(
+	struct join *j, const struct compile_record *link, const struct link_input *in)
 {
-	const char *folder = toolchain_folder(j, in->path);
+	const char *folder = toolchain_folder(j, link, in);
 
 	if (folder)
 		add_object(j, in, OBJECT_TOOLCHAIN, NULL, xasprintf("in '%s'", folder));
@@ -410,7 +448,7 @@ static void add_links(struct join *j, const struct compile_record *link, int dep
 {
 	for (size_t i = 0; i < link->n_links; i++) {
 		const struct link_input *in = &link->links[i];
-		const char *how, *whets = why_whets(j, in);
+		const char *how, *whets = why_whets(j, link, in);
 		const struct compile_record *r;
 
 		j->made_as = NULL;
@@ -424,7 +462,7 @@ static void add_links(struct join *j, const struct compile_record *link, int dep
 		else if (r)
 			add_object(j, in, class_of(r), r, why_of(r, class_of(r), how));
 		else
-			add_unrecorded(j, in);
+			add_unrecorded(j, link, in);
 	}
 }
 

@@ -18,7 +18,8 @@ static char *relative(const char *path, const char *cwd, const char *slot)
 }
 
 /* "name-EXTRA.name.HASH-cgu.0[.TEMP].rcgu.o": the code unit is what the crates of two builds have
- * in common; a random part of newer compilers in front of ".rcgu.o" is dropped. */
+ * in common; a random part of newer compilers in front of ".rcgu.o" is dropped. Incremental builds
+ * name units by a hash without dots: "name-EXTRA.HASH[.TEMP].rcgu.o". */
 static char *codegen_unit(const char *file)
 {
 	const char *base = path_basename(file);
@@ -34,7 +35,7 @@ static char *codegen_unit(const char *file)
 		tail += strspn(tail, "0123456789");
 		return xstrndup(dot + 1, (size_t)(tail - dot - 1));
 	}
-	return xstrndup(dot + 1, (size_t)(end - dot - 1));
+	return xstrndup(dot + 1, strcspn(dot + 1, "."));
 }
 
 char *unit_object_name(const char *source)

@@ -422,6 +422,18 @@ static void functions_unknown(struct fixture *x)
 	}
 }
 
+/* Nothing pairs with the plain build, so nothing shows that the profile changed any code. */
+static void units_renamed(struct fixture *x)
+{
+	for (size_t i = 0; i < x->optimised.binaries[0].n_objects; i++) {
+		struct object_fact *o = &x->optimised.binaries[0].objects[i];
+		auto_free char *other = xasprintf("%s.11g82ir", o->unit ? o->unit : "");
+
+		if (o->class == OBJECT_TARGET)
+			set_text(&o->unit, other);
+	}
+}
+
 /* ---- the files that ship ---- */
 
 static void still_instrumented(struct fixture *x)
@@ -539,6 +551,8 @@ static const struct fault {
 	{"cached objects", cached_plain_objects, "profile-was-used", "3 equal the plain build's"},
 	{"executed but missing", executed_but_missing, "profile-was-used",
 		"executed function 'tiny'"},
+	{"units renamed", units_renamed, "profile-was-used",
+		"none of 4 executed objects can be compared"},
 	{"functions unknown", functions_unknown, "profile-was-used", "no object with an executed"},
 	{"still instrumented", still_instrumented, "not-instrumented-any-more",
 		"prog: section __llvm_prf_cnts"},

@@ -241,6 +241,7 @@ static void units(void **state)
 	} rust[] = {{"edge-34.edge.2eaa-cgu.0.rcgu.o", "crate edge 12 edge.2eaa-cgu.0"},
 		{"edge-34.edge.2eaa-cgu.13.0x9zrnd.rcgu.o", "crate edge 12 edge.2eaa-cgu.13"},
 		{"edge-34.40rdxa1ufo.rcgu.o", "crate edge 12 40rdxa1ufo"},
+		{"edge-34.40rdxa1ufo.11g82ir.rcgu.o", "crate edge 12 40rdxa1ufo"},
 		{"symbols.o", "crate edge 12 symbols.o"}};
 	struct link_input in = {.path = "/a/slot/build/obj/a.o"};
 	auto_free char *unit = unit_name(&c, &in, "/a/slot");
