@@ -55,6 +55,7 @@ void cc_call_release(struct cc_call *c)
 	strv_release(&c->objects);
 	free(c->output);
 	free(c->map);
+	free(c->target);
 	memset(c, 0, sizeof(*c));
 }
 
@@ -150,9 +151,17 @@ static void scan_mode(struct scan *s, const char *a)
 	s->c->no_warnings |= cc_hides_warnings(a);
 }
 
+static void set_target(struct scan *s, const char *triple)
+{
+	free(s->c->target);
+	s->c->target = xstrdup(triple);
+}
+
 static void scan_valued(struct scan *s, const char *name, const char *value)
 {
-	if (strcmp(name, "-o") == 0 || strcmp(name, "--output") == 0) {
+	if (strcmp(name, "-target") == 0 || strcmp(name, "--target") == 0) {
+		set_target(s, value);
+	} else if (strcmp(name, "-o") == 0 || strcmp(name, "--output") == 0) {
 		free(s->c->output);
 		s->c->output = xstrdup(value);
 	} else if (strcmp(name, "-x") == 0) {
@@ -180,6 +189,10 @@ static void scan_args(struct scan *s, const struct strv *args)
 				scan_valued(s, a, args->v[++i]);
 		} else if (starts(a, "-Wl,"))
 			add_linker_words(s, a + 4);
+		else if (starts(a, "--target="))
+			set_target(s, a + strlen("--target="));
+		else if (strcmp(a, "-m32") == 0)
+			set_target(s, "i386-linux");
 		else if (starts(a, "-o"))
 			scan_valued(s, "-o", a + 2);
 		else if (starts(a, "--output="))
@@ -249,6 +262,29 @@ void cc_classify(const struct strv *args, bool cxx, struct cc_call *ret)
 	if (!*ret->language && cxx && ret->kind != CALL_QUERY)
 		ret->language = "c++";
 	strv_release(&s.linker);
+}
+
+/* i386, i586 and i686 are one processor, amd64 is x86_64; the others have one name. */
+static size_t processor(const char *triple, const char **name)
+{
+	size_t n = strcspn(triple, "-");
+
+	*name = triple;
+	if (n == 4 && triple[0] == 'i' && starts(triple + 2, "86"))
+		*name = "x86";
+	else if (n == 5 && starts(triple, "amd64"))
+		*name = "x86_64";
+	return *name == triple ? n : strlen(*name);
+}
+
+bool cc_other_machine(const char *given, const char *triple)
+{
+	const char *a, *b;
+	size_t n = processor(given, &a), k = processor(triple, &b);
+
+	if (n != k || strncmp(a, b, n) != 0)
+		return true;
+	return (strstr(given, "linux") != NULL) != (strstr(triple, "linux") != NULL);
 }
 
 /* x.c compiled without -o makes x.o in the working folder. */

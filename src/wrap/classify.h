@@ -14,6 +14,7 @@ struct cc_call {
 	struct strv objects;  /* everything else: objects, archives, shared objects */
 	char *output;         /* as given with -o; NULL */
 	char *map;            /* linker map that the call asks for itself; NULL */
+	char *target;         /* triple asked for; NULL: the compiler's own */
 	bool print_map;       /* the map goes to standard output: none can be added */
 	bool no_warnings;     /* -w */
 	bool werror;          /* any form of -Werror */
@@ -25,6 +26,9 @@ void cc_classify(const struct strv *args, bool cxx, struct cc_call *ret);
 /* The outputs' absolute path: -o, or what the compiler makes of the only source; NULL when there
  * are several or none. Caller frees. */
 char *cc_output(const struct cc_call *c, const char *cwd);
+/* Whether code for one triple, as clang is given it, cannot be code for the other: another
+ * processor or another system. */
+bool cc_other_machine(const char *given, const char *triple);
 /* Whether this argument hides the profile diagnostics of clang. */
 bool cc_hides_warnings(const char *arg);
 

@@ -17,10 +17,11 @@ struct node_compiler {
 
 /* A name in the shim folder. */
 struct node_tool {
-	char *name;     /* as the build calls it */
-	char *path;     /* the real compiler, absolute */
-	char *launcher; /* what stood at its place in PATH (a masquerade of ccache); NULL */
-	bool cxx;       /* a C++ driver */
+	char *name;       /* as the build calls it */
+	char *path;       /* the real compiler, absolute */
+	char *launcher;   /* what stood at its place in PATH (a masquerade of ccache); NULL */
+	bool cxx;         /* a C++ driver */
+	bool bare_linker; /* a linker and no driver: never in the node file */
 	enum compiler_family family;
 	int compiler; /* index of its flags; -1: none of the node's compilers */
 };

@@ -18,7 +18,7 @@
 #include "wrap/shim.h"
 
 /* Goes up whenever what the shim does to a call changes: part of every token. */
-#define WRAP_VERSION "whet wrapper 3"
+#define WRAP_VERSION "whet wrapper 4"
 
 #define EVIDENCE_PROGRAM "whet-evidence"
 

@@ -15,6 +15,8 @@
 #define ENV_PARENT "WHET_PARENT"
 #define ENV_PARENT_CLASS "WHET_PARENT_CLASS"
 #define ENV_RUSTC_WRAPPER "WHET_RUSTC_WRAPPER"
+#define ENV_LINKER "WHET_LINKER" /* path of the linker behind a link in SHIM_LINKERS */
+#define SHIM_LINKERS "linker"    /* folder in the shim folder */
 
 /* In the log's folder, by a record's id: the objects that a call which compiles and links removes
  * itself, and the assembler source that a call with -S made. */
@@ -59,6 +61,13 @@ extern const char *const shim_linkers[]; /* names, NULL at the end */
 int shim_keep_objects(struct shim_call *c, struct error *err);
 /* What the program does when it is started as that linker; does not return when all went well. */
 int shim_link(const char *name, char **argv, struct error *err);
+
+/* Puts the shim in front of the linker of a rustc call of target code, unless it stands there. */
+int shim_watch_linker(struct shim_call *c, const char *linker, struct error *err);
+/* Whether rustc called its linker, and which one that is: the texts of *ret belong to the
+ * environment, to the node, or are *own, which the caller frees. */
+bool shim_is_rust_linker(
+	const struct shim_node *n, const char *argv0, struct node_tool *ret, char **own);
 
 /* Runs the compiler to its end; fills status and CPU time of the record. The wait status is given
  * in ret. */

@@ -81,11 +81,15 @@ static int end_as(int status)
 
 static int plan(struct shim_call *c, const char *name, int argc, char **argv, struct error *err)
 {
+	auto_free char *own = NULL;
 	const struct node_tool *t;
+	struct node_tool linker;
 	int skip = 0;
 
 	if (strcmp(name, SHIM_RUSTC) == 0)
 		return shim_plan_rustc(c, argc, argv, err);
+	if (shim_is_rust_linker(c->node, argv[0], &linker, &own))
+		return shim_plan_cc(c, &linker, argc, argv, err);
 	c->launcher = launcher_named(name);
 	t = c->launcher ? launcher_compiler(c->node, argc, argv, &skip)
 			: shim_node_tool(c->node, name);

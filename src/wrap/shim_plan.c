@@ -56,6 +56,12 @@ static bool is_target_output(const struct shim_node *n, const char *output)
 	return path_is_below(output, folder);
 }
 
+/* A build step may compile what a device or a virtual machine runs (wasm, BPF). */
+static bool is_for_other_machine(const struct shim_node *n, const struct cc_call *a)
+{
+	return n->target && a->target && cc_other_machine(a->target, n->target);
+}
+
 static bool makes_code(enum call_kind k)
 {
 	return k == CALL_COMPILE || k == CALL_PCH || k == CALL_COMPILE_LINK;
@@ -91,9 +97,22 @@ static void classify_link_of_rustc(struct compile_record *r)
 		classify(r, CLASS_HOST, "link of a crate for the build machine");
 }
 
-static void classify_cc(
-	const struct shim_call *c, const struct node_tool *t, struct compile_record *r)
+static void classify_target_code(
+	struct compile_record *r, const struct node_tool *t, const char *home)
 {
+	if (r->kind == CALL_ASSEMBLE)
+		classify(r, CLASS_NONE, "assembly: nothing to count in it");
+	else if (r->kind == CALL_PARTIAL_LINK)
+		classify(r, CLASS_TARGET, "partial link below the %s", home);
+	else if (t->compiler < 0 || t->family != FAMILY_CLANG)
+		classify(r, CLASS_FOREIGN, "%s: not the compiler of this node", t->name);
+	else
+		classify(r, CLASS_TARGET, "output below the %s", home);
+}
+
+static void classify_cc(struct shim_call *c, const struct node_tool *t, const struct cc_call *a)
+{
+	struct compile_record *r = &c->record;
 	const char *place = r->output ? r->output : r->cwd;
 	const char *home = c->node->target_dir && c->node->target ? "target folder" : "slot";
 
@@ -107,14 +126,10 @@ static void classify_cc(
 		classify_link_of_rustc(r);
 	else if (!is_target_output(c->node, place))
 		classify(r, CLASS_HOST, "output outside the %s", home);
-	else if (r->kind == CALL_ASSEMBLE)
-		classify(r, CLASS_NONE, "assembly: nothing to count in it");
-	else if (r->kind == CALL_PARTIAL_LINK)
-		classify(r, CLASS_TARGET, "partial link below the %s", home);
-	else if (t->compiler < 0 || t->family != FAMILY_CLANG)
-		classify(r, CLASS_FOREIGN, "%s: not the compiler of this node", t->name);
+	else if (is_for_other_machine(c->node, a))
+		classify(r, CLASS_HOST, "for another machine: '%s'", a->target);
 	else
-		classify(r, CLASS_TARGET, "output below the %s", home);
+		classify_target_code(r, t, home);
 }
 
 static void add_flag(struct compile_record *r, const char *flag)
@@ -173,10 +188,11 @@ static char *map_path(const char *log, const char *id)
 
 /* Rule 9: the linker's map tells which objects the link reached. The user's own map serves when
  * there is one. */
-static void add_map(struct shim_call *c, const struct cc_call *a)
+static void add_map(struct shim_call *c, const struct node_tool *t, const struct cc_call *a)
 {
 	struct compile_record *r = &c->record;
 	bool image = makes_image(r->kind) || r->kind == CALL_PARTIAL_LINK;
+	bool whole;
 
 	if (!image || (r->class != CLASS_TARGET && r->class != CLASS_FOREIGN))
 		return;
@@ -191,10 +207,11 @@ static void add_map(struct shim_call *c, const struct cc_call *a)
 	}
 	c->own_map = true;
 	c->map = map_path(c->node->log, r->id);
-	/* -Wl splits its words at commas */
-	if (strchr(c->map, ','))
+	/* -Wl splits its words at commas; a linker by itself takes its words as they are */
+	whole = t->bare_linker || strchr(c->map, ',');
+	if (whole && !t->bare_linker)
 		strv_add(&r->added, "-Xlinker");
-	strv_take(&r->added, xasprintf("%s-Map=%s", strchr(c->map, ',') ? "" : "-Wl,", c->map));
+	strv_take(&r->added, xasprintf("%s-Map=%s", whole ? "" : "-Wl,", c->map));
 }
 
 /* The arguments as given, without what would hide profile diagnostics, and with what the node adds.
@@ -262,9 +279,9 @@ int shim_plan_cc(
 	r->output = cc_output(&a, r->cwd);
 	if (a.sources.n == 1)
 		r->source = xstrdup(a.sources.v[0]);
-	classify_cc(c, t, r);
+	classify_cc(c, t, &a);
 	add_cc_flags(c, t, &a);
-	add_map(c, &a);
+	add_map(c, t, &a);
 	strv_add(&c->argv, t->path);
 	build_argv(
 		c, c->capture && hidden_in_file(&r->argv, &words) ? &words : &r->argv, t->family);
@@ -301,20 +318,24 @@ static void classify_rustc(struct shim_call *c, const struct rustc_call *a)
 		classify(r, CLASS_TARGET, "--target is that of the node");
 }
 
-static void add_rustc_flags(struct shim_call *c, const struct rustc_call *a)
+static int add_rustc_flags(struct shim_call *c, const struct rustc_call *a, struct error *err)
 {
 	const struct node_compiler *flags = shim_node_compiler(c->node, FAMILY_RUSTC);
 	struct compile_record *r = &c->record;
+	const char *linker = a->linker;
 
 	if (r->class != CLASS_TARGET || !flags)
-		return;
+		return 0;
 	add_flags(r, &flags->compile);
 	if (a->links)
 		add_flags(r, &flags->link);
-	if (a->links && c->node->mode == MODE_INSTRUMENTED && c->node->instrument_linker)
-		strv_take(&r->added, xasprintf("-Clinker=%s", c->node->instrument_linker));
+	if (a->links && c->node->mode == MODE_INSTRUMENTED && c->node->instrument_linker) {
+		linker = c->node->instrument_linker;
+		strv_take(&r->added, xasprintf("-Clinker=%s", linker));
+	}
 	c->capture = c->node->mode == MODE_OPTIMISED;
 	c->links = a->links;
+	return a->links ? shim_watch_linker(c, linker, err) : 0;
 }
 
 static void fill_rustc_record(struct compile_record *r, const struct rustc_call *a)
@@ -351,6 +372,7 @@ int shim_plan_rustc(struct shim_call *c, int argc, char **argv, struct error *er
 	auto_strv struct strv words = STRV_INIT;
 	const char *inner = getenv(ENV_RUSTC_WRAPPER);
 	struct rustc_call a;
+	bool failed;
 	int first;
 
 	if (argc < 2)
@@ -365,7 +387,7 @@ int shim_plan_rustc(struct shim_call *c, int argc, char **argv, struct error *er
 	r->tool = xstrdup(argv[first - 1]);
 	fill_rustc_record(r, &a);
 	classify_rustc(c, &a);
-	add_rustc_flags(c, &a);
+	failed = add_rustc_flags(c, &a, err) < 0;
 	for (int i = 1; i < first; i++)
 		strv_add(&c->argv, argv[i]);
 	build_argv(c, &r->argv, FAMILY_RUSTC);
@@ -376,5 +398,5 @@ int shim_plan_rustc(struct shim_call *c, int argc, char **argv, struct error *er
 		env_set(&c->env, ENV_PARENT_CLASS, call_class_name(r->class));
 	}
 	rustc_call_release(&a);
-	return 0;
+	return failed ? -1 : 0;
 }

@@ -98,6 +98,37 @@ static void cc_table(void **state)
 	}
 }
 
+static void cc_other_machines(void **state)
+{
+	static const char here[] = "x86_64-unknown-linux-gnu";
+	static const struct {
+		const char *args; /* what the compiler is asked for */
+		const char *target;
+		bool other;
+	} cases[] = {{"--target=wasm32", here, true}, {"-target bpf", here, true},
+		{"--target=x86_64-pc-linux-gnu", here, false},
+		{"--target x86_64-linux-gnu", here, false},
+		{"--target=amd64-linux-gnu", here, false}, {"-m32", here, true},
+		{"--target=x86_64-unknown-none", here, true},
+		{"--target=i386-linux-gnu -m32", "i686-unknown-linux-gnu", false},
+		{"--target=aarch64-linux-gnu", "aarch64-unknown-linux-musl", false},
+		{"--target=arm64-apple-darwin", "aarch64-unknown-linux-gnu", true}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		auto_strv struct strv args = STRV_INIT;
+		struct cc_call c;
+
+		strv_split_words(&args, cases[i].args);
+		strv_split_words(&args, "-c x.c");
+		cc_classify(&args, false, &c);
+		assert_int_equal(c.sources.n, 1);
+		assert_non_null(c.target);
+		if (cc_other_machine(c.target, cases[i].target) != cases[i].other)
+			fail_msg("'%s' for %s", cases[i].args, cases[i].target);
+		cc_call_release(&c);
+	}
+}
+
 static void cc_details(void **state)
 {
 	auto_strv struct strv args = STRV_INIT;
@@ -245,7 +276,8 @@ static void path_lists(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(cc_table), cmocka_unit_test(cc_details),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(cc_table),
+		cmocka_unit_test(cc_other_machines), cmocka_unit_test(cc_details),
 		cmocka_unit_test(rust_table), cmocka_unit_test(rust_details),
 		cmocka_unit_test(response_files), cmocka_unit_test(path_lists)};
 
