@@ -46,6 +46,9 @@ void toolchain_link_flags(const struct compiler *c, enum toolchain_mode mode, co
 			strv_add(ret, hook);
 	} else if (c->family == FAMILY_RUSTC && hook) {
 		strv_addf(ret, "-Clink-arg=%s", hook);
+		/* rustc puts it behind its own -lc, and GNU ld looks into libc's static part
+		 * (pthread_atfork) once only. */
+		strv_add(ret, "-Clink-arg=-lc");
 	}
 }
 

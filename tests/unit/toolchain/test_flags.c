@@ -51,7 +51,7 @@ void test_rustc_flags(void **state)
 	compile_is(FAMILY_RUSTC, MODE_OPTIMISED,
 		"-Cprofile-use=/p/x.profdata -Cllvm-args=-pgo-warn-missing-function");
 	link_is(FAMILY_RUSTC, MODE_PLAIN, "");
-	link_is(FAMILY_RUSTC, MODE_INSTRUMENTED, "-Clink-arg=/h/hook.o");
+	link_is(FAMILY_RUSTC, MODE_INSTRUMENTED, "-Clink-arg=/h/hook.o -Clink-arg=-lc");
 	link_is(FAMILY_RUSTC, MODE_OPTIMISED, "");
 }
 
