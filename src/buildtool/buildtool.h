@@ -39,3 +39,6 @@ bool buildtool_in_tree(enum build_tool tool);
 int buildtool_check(const struct plan_build *b, const char *source, struct error *err);
 int buildtool_steps(const struct plan_build *b, const struct build_place *place,
 	const struct strv *vars, struct build_steps *ret, struct error *err);
+/* The triple as the compilers get it: that of the plan, for cargo without a front end's version of
+ * glibc. Caller frees. */
+char *buildtool_rust_target(const struct plan_build *b);

@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -39,16 +40,34 @@ static const char *profile_folder(const struct strv *args)
 	return name;
 }
 
-/* cargo-zigbuild takes a glibc version behind the triple; a target file's folder is its stem. */
-static char *target_folder(const struct plan_build *b, const struct strv *front_end)
+/* Front ends such as cargo-zigbuild take a glibc version behind the triple ("….2.28") and hand the
+ * bare triple to cargo. No triple ends in such a number. */
+char *buildtool_rust_target(const struct plan_build *b)
 {
-	const char *base = path_basename(b->target);
+	size_t n = strlen(b->target), bare = n;
+
+	for (size_t i = n; i > 0; i--) {
+		char c = b->target[i - 1];
+
+		if (c == '.')
+			bare = i - 1;
+		else if (c < '0' || c > '9')
+			break;
+	}
+	if (b->tool != TOOL_CARGO || bare + 1 >= n)
+		bare = n;
+	return xstrndup(b->target, bare);
+}
+
+/* A target file's folder is its stem. */
+static char *target_folder(const struct plan_build *b)
+{
+	auto_free char *target = buildtool_rust_target(b);
+	const char *base = path_basename(target);
 	size_t n = strlen(base);
 
 	if (n > 5 && !strcmp(base + n - 5, ".json"))
 		return xstrndup(base, n - 5);
-	if (strv_has(front_end, "zigbuild"))
-		return xstrndup(base, strcspn(base, "."));
 	return xstrdup(base);
 }
 
@@ -68,6 +87,18 @@ static int check_args(const struct strv *args, struct error *err)
 	return 0;
 }
 
+/* A script of the project is named from the folder where it is started. */
+static void locate_front_end(const struct step_context *x, struct strv *words)
+{
+	char *path = NULL;
+
+	if (!strchr(words->v[0], '/'))
+		return;
+	path = path_join(x->place->source, words->v[0]);
+	free(words->v[0]);
+	words->v[0] = path;
+}
+
 int cargo_steps(struct step_context *x)
 {
 	auto_strv struct strv front_end = STRV_INIT, args = STRV_INIT;
@@ -78,7 +109,8 @@ int cargo_steps(struct step_context *x)
 	if (cargo_front_end(x->b, &front_end, x->err) < 0 ||
 		add_expanded(x, &x->b->args, &args) < 0 || check_args(&args, x->err) < 0)
 		return -1;
-	folder = target_folder(x->b, &front_end);
+	locate_front_end(x, &front_end);
+	folder = target_folder(x->b);
 	profile = profile_folder(&args);
 	s = add_step(x, "build", x->place->source);
 	strv_add_all(&s->argv, &front_end);

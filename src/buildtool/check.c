@@ -123,13 +123,17 @@ static void need(struct buf *missing, const char *program, const char *how)
 			missing, "%s'%s' is not in PATH; %s", missing->n ? "\n" : "", program, how);
 }
 
-static int need_cargo(const struct plan_build *b, struct buf *missing, struct error *err)
+static int need_cargo(
+	const struct plan_build *b, const char *source, struct buf *missing, struct error *err)
 {
 	auto_strv struct strv words = STRV_INIT;
+	auto_free char *program = NULL;
 
 	if (cargo_front_end(b, &words, err) < 0)
 		return -1;
-	need(missing, words.v[0],
+	/* A script of the project is named from the folder where it is started. */
+	program = strchr(words.v[0], '/') ? path_join(source, words.v[0]) : xstrdup(words.v[0]);
+	need(missing, program,
 		strcmp(words.v[0], "cargo") ? "build.cargo names it"
 					    : "install Rust by rustup (https://rustup.rs)");
 	if (strv_has(&words, "zigbuild"))
@@ -137,11 +141,11 @@ static int need_cargo(const struct plan_build *b, struct buf *missing, struct er
 	return 0;
 }
 
-static int check_programs(const struct plan_build *b, struct error *err)
+static int check_programs(const struct plan_build *b, const char *source, struct error *err)
 {
 	auto_buf struct buf missing = BUF_INIT;
 
-	if (b->tool == TOOL_CARGO && need_cargo(b, &missing, err) < 0)
+	if (b->tool == TOOL_CARGO && need_cargo(b, source, &missing, err) < 0)
 		return -1;
 	if (b->tool == TOOL_CMAKE)
 		need(&missing, "cmake", "install the Debian package 'cmake'");
@@ -160,5 +164,5 @@ int buildtool_check(const struct plan_build *b, const char *source, struct error
 {
 	if (check_files(b, source, err) < 0)
 		return -1;
-	return check_programs(b, err);
+	return check_programs(b, source, err);
 }

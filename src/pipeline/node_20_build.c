@@ -26,7 +26,7 @@ struct building {
 	bool again;                /* it is done once more for that */
 	struct source_tree before; /* the sources when it began */
 	char *slot, *source, *build, *log, *state, *quarantine, *shim_folder, *node_file,
-		*pkg_config;
+		*pkg_config, *target;
 	struct wrap_node wrap;
 	struct build_steps steps;
 };
@@ -49,6 +49,7 @@ static void building_release(struct building *b)
 	free(b->shim_folder);
 	free(b->node_file);
 	free(b->pkg_config);
+	free(b->target);
 	build_steps_release(&b->steps);
 	source_tree_release(&b->before);
 }
@@ -69,6 +70,7 @@ static void set_paths(struct building *b)
 	b->quarantine = path_join(strchr(b->state, '%') ? r->scratch : b->state, "quarantine");
 	b->shim_folder = store_path(&r->store, "shim");
 	b->node_file = store_path(&r->store, "shim-node.json");
+	b->target = buildtool_rust_target(&r->plan.build);
 }
 
 static void set_wrap(struct building *b)
@@ -87,7 +89,7 @@ static void set_wrap(struct building *b)
 		.quarantine = b->quarantine,
 		.slot = b->slot,
 		.target_dir = r->plan.build.tool == TOOL_CARGO ? b->build : NULL,
-		.target = r->plan.build.target,
+		.target = b->target,
 		.profile = optimised ? r->profile_cc : NULL,
 		.profile_rust = optimised ? r->profile_rust : NULL,
 		.hook = b->mode == MODE_INSTRUMENTED ? r->hook : NULL,
@@ -255,6 +257,18 @@ static int remove_binaries(const struct building *b, struct error *err)
 	return 0;
 }
 
+/* cargo takes a relative wrapper from its working folder, but starts it in those of the crates. */
+static void locate_rustc_wrapper(const struct build_step *s, struct strv *env)
+{
+	const char *given = env_get(env, "RUSTC_WRAPPER");
+	auto_free char *path = NULL;
+
+	if (!given || given[0] == '/' || !strchr(given, '/'))
+		return;
+	path = path_join(s->cwd, given);
+	env_set(env, "RUSTC_WRAPPER", path);
+}
+
 static int run_step(
 	struct building *b, const struct build_step *s, uint64_t total, struct error *err)
 {
@@ -276,6 +290,7 @@ static int run_step(
 		env_set(&env, name, strchr(s->env.v[i], '=') ? strchr(s->env.v[i], '=') + 1 : "");
 	}
 	env_set(&env, "PKG_CONFIG_LOG", b->pkg_config);
+	locate_rustc_wrapper(s, &env);
 	wrap_environment(&b->wrap, s->configure, &env);
 	return step_run(s, &env, &watch, err);
 }

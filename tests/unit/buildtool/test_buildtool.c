@@ -87,12 +87,36 @@ static void test_cargo_front_ends(void **state)
 		      "--target-dir /b -j4 --locked --bin a\n"
 		      "-> /b/x86_64-unknown-linux-gnu/release/a\n");
 	begin(&b, TOOL_CARGO, "a");
+	b.cargo = (char *)"tools/front build";
+	steps_are(&b, "build /s: /s/tools/front build --release --target x86_64-unknown-linux-gnu "
+		      "--target-dir /b -j4 --locked --bin a\n"
+		      "-> /b/x86_64-unknown-linux-gnu/release/a\n");
+	begin(&b, TOOL_CARGO, "a");
 	b.cargo = (char *)"cargo +nightly";
 	strv_split_words(&b.args, "--profile dist --frozen");
 	steps_are(&b,
 		"build /s: cargo +nightly build --target x86_64-unknown-linux-gnu --target-dir "
 		"/b -j4 --bin a --profile dist --frozen\n"
 		"-> /b/x86_64-unknown-linux-gnu/dist/a\n");
+}
+
+static void rust_target_is(const char *target, const char *expected)
+{
+	struct plan_build b = {.tool = TOOL_CARGO, .target = (char *)target};
+	auto_free char *bare = buildtool_rust_target(&b);
+
+	assert_string_equal(bare, expected);
+}
+
+static void test_rust_target(void **state)
+{
+	rust_target_is("x86_64-unknown-linux-gnu", "x86_64-unknown-linux-gnu");
+	rust_target_is("x86_64-unknown-linux-gnu.2.28", "x86_64-unknown-linux-gnu");
+	rust_target_is("aarch64-unknown-linux-gnu.2", "aarch64-unknown-linux-gnu");
+	rust_target_is("thumbv8m.main-none-eabihf", "thumbv8m.main-none-eabihf");
+	rust_target_is("riscv32", "riscv32");
+	rust_target_is("odd.", "odd.");
+	rust_target_is("custom.json", "custom.json");
 }
 
 static void fails(struct plan_build *b, const char *expected)
@@ -304,6 +328,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cargo),
 		cmocka_unit_test(test_cargo_front_ends),
+		cmocka_unit_test(test_rust_target),
 		cmocka_unit_test(test_refused_arguments),
 		cmocka_unit_test(test_cmake),
 		cmocka_unit_test(test_meson),
