@@ -264,6 +264,41 @@ static void add_settings(struct collecting *c)
 	}
 }
 
+/* cargo looks at its own files and at what the compilers and build scripts name. */
+static bool cargo_looks_at(const struct collecting *c, const char *path, const char *full)
+{
+	static const char *const own[] = {
+		"Cargo.toml", "Cargo.lock", ".cargo/config.toml", ".cargo/config"};
+	size_t n = strlen(path);
+
+	if (json_object_get(c->seen, full) || (n > 3 && strcmp(path + n - 3, ".rs") == 0))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
+		size_t k = strlen(own[i]);
+
+		if (n >= k && strcmp(path + n - k, own[i]) == 0 &&
+			(n == k || path[n - k - 1] == '/'))
+			return true;
+	}
+	return false;
+}
+
+/* The others (a script that links or wraps rustc, a file that a macro reads) decide what is built
+ * as well, and cargo calls what was made with their old content fresh: a kept folder ends with it.
+ */
+static void add_overlooked(struct collecting *c)
+{
+	const struct source_tree *t = &c->r->sources;
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct source_file *f = &t->v[i];
+		auto_free char *full = path_join(c->r->source_root, f->path);
+
+		if (!f->built && !cargo_looks_at(c, f->path, full))
+			add_file(c, full);
+	}
+}
+
 static char *list_path(const char *state)
 {
 	return path_join(state, "outside.json");
@@ -301,6 +336,7 @@ int outside_collect(const struct run *r, const struct outside_place *p,
 	if (r->plan.build.tool == TOOL_CARGO) {
 		add_settings(&c);
 		result = tree_walk(p->build, add_dep_info, &c, err);
+		add_overlooked(&c);
 	}
 	if (result == 0)
 		result = json_write_file(c.files, path, err);
