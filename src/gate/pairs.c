@@ -225,6 +225,14 @@ static bool is_handed_on(
 	return false;
 }
 
+static bool occurs_from(const struct strv *words, size_t i, const char *word)
+{
+	for (; i < words->n; i++)
+		if (strcmp(words->v[i], word) == 0)
+			return true;
+	return false;
+}
+
 /* The words of a link that rustc called, without its own temporary objects (evidence judges what
  * they hold) and, beside an instrumented build, without what follows from the added flags. */
 static void drop_derived(const struct compile_record *link, const struct compile_log *log,
@@ -234,10 +242,12 @@ static void drop_derived(const struct compile_record *link, const struct compile
 
 	for (size_t i = 0; i < words->n; i++) {
 		const char *word = words->v[i];
+		/* What is handed on stands last: rustc's own -lc is another one. */
+		bool last = !occurs_from(words, i + 1, word);
 
 		if (ends(word, ".rcgu.o") ||
 			(beside_instrumented &&
-				(is_derived(word) || is_handed_on(link, log, word))))
+				(is_derived(word) || (last && is_handed_on(link, log, word)))))
 			continue;
 		strv_add(&kept, word);
 	}
