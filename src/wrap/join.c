@@ -488,8 +488,22 @@ static bool same_content(const char *path, const char *sha256)
 	return sha256_file(path, hex, NULL) == 0 && strcmp(hex, sha256) == 0;
 }
 
+/* "strip -o sift sift.full" gives another name and other bytes, and the same code. */
+static const struct compile_record *link_of_code(const struct compile_log *log, const char *binary)
+{
+	char hex[SHA256_HEX];
+
+	if (elf_text_hash(binary, hex, NULL) < 0)
+		return NULL;
+	for (size_t i = log->n; i-- > 0;)
+		if (is_link(&log->v[i]) && log->v[i].text_hash &&
+			strcmp(log->v[i].text_hash, hex) == 0)
+			return &log->v[i];
+	return NULL;
+}
+
 /* The last link that made this file: by path, as a hard link (cargo), by content (a copy), and at
- * last by its name when only one link made such a file (installed and stripped). */
+ * last by its name when only one link made such a file (installed and stripped), or by its code. */
 static const struct compile_record *final_link(
 	const struct compile_log *log, const char *binary, const char *sha256)
 {
@@ -509,7 +523,7 @@ static const struct compile_record *final_link(
 			named = &log->v[i];
 			n_named++;
 		}
-	return n_named == 1 ? named : NULL;
+	return n_named == 1 ? named : link_of_code(log, binary);
 }
 
 /* The name of a file and its way through the build prove nothing: a later step may have put another
