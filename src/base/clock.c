@@ -43,6 +43,15 @@ uint64_t clock_real_ns(void)
 	return now(CLOCK_REALTIME);
 }
 
+void clock_utc_text(uint64_t seconds, char text[CLOCK_TEXT])
+{
+	time_t t = (time_t)seconds;
+	struct tm tm;
+
+	if (!gmtime_r(&t, &tm) || !strftime(text, CLOCK_TEXT, "%Y-%m-%dT%H:%M:%SZ", &tm))
+		text[0] = '\0';
+}
+
 uint64_t clock_thread_cpu_ns(void)
 {
 	return now(CLOCK_THREAD_CPUTIME_ID);

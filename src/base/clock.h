@@ -14,6 +14,9 @@ uint64_t clock_mono_ns(void);
 void clock_share_pause(void);
 void clock_add_pause(uint64_t ns);
 uint64_t clock_real_ns(void);
+#define CLOCK_TEXT 32
+/* Seconds since 1970 as RFC 3339 in UTC: "2026-11-29T16:51:21Z". */
+void clock_utc_text(uint64_t seconds, char text[CLOCK_TEXT]);
 uint64_t clock_thread_cpu_ns(void); /* of the calling thread */
 uint64_t clock_usage_ns(int who);   /* CPU time by getrusage(): RUSAGE_SELF or RUSAGE_CHILDREN */
 struct rusage;

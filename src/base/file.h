@@ -72,6 +72,9 @@ char *path_clean(const char *path);            /* removes //, /./ and /../ by te
 /* Absolute, with the symlinks of the part that exists resolved; caller frees. */
 char *path_resolve(const char *path);
 bool path_is_below(const char *path, const char *folder); /* also true when equal; by text */
+/* Text with the path `from`, and what lies below it, moved to `to` wherever it stands ("-I/a/b"
+ * with /a to /c: "-I/c/b"). Caller frees. */
+char *path_replace(const char *text, const char *from, const char *to);
 /* The first executable of this name in a PATH list (or the name itself when it has a slash), or
  * NULL. skip_dir, when not NULL, is a folder that does not count. Caller frees. */
 char *path_find_program(const char *name, const char *path_list, const char *skip_dir);

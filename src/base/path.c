@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,23 @@ bool path_is_below(const char *path, const char *folder)
 		n--;
 	return strncmp(path, folder, n) == 0 &&
 	       (path[n] == '\0' || path[n] == '/' || (n == 1 && folder[0] == '/'));
+}
+
+char *path_replace(const char *text, const char *from, const char *to)
+{
+	auto_buf struct buf b = BUF_INIT;
+	size_t n = strlen(from);
+
+	for (const char *at; n && (at = strstr(text, from)); text = at + n) {
+		/* "/state/slot" is no part of "/state/slot-2". */
+		bool whole = !isalnum((unsigned char)at[n]) &&
+			     (!at[n] || !strchr("-_.~+", at[n])) && !((unsigned char)at[n] & 0x80);
+
+		buf_add(&b, text, (size_t)(at - text));
+		buf_adds(&b, whole ? to : from);
+	}
+	buf_adds(&b, text);
+	return buf_detach(&b);
 }
 
 static bool is_program(const char *path)

@@ -21,7 +21,7 @@ struct build {
 	struct pipeline_options o;
 	char *file, *dist, *until, *profile, *shim;
 	int64_t jobs;
-	bool no_bench;
+	bool no_bench, why;
 	struct build_view view;
 };
 
@@ -32,6 +32,7 @@ static void build_release(struct build *b)
 	free(b->until);
 	free(b->profile);
 	free(b->shim);
+	free(b->view.commands);
 }
 
 static int check_stage(const char *until, struct error *err)
@@ -97,9 +98,11 @@ static int fill_options(struct build *b, struct error *err)
 		.until = b->until,
 		.profile = b->profile,
 		.no_bench = b->no_bench,
+		.why = b->why,
 		.jobs = (int)b->jobs,
 		.self = b->cli->self,
 		.shim = b->shim,
+		.written = b->view.commands,
 	};
 	return check_profile(b->profile, err) < 0 ? -1 : check_stage(b->until, err);
 }
@@ -132,14 +135,14 @@ static int build_work(void *ctx)
 	int result, code = 0;
 
 	b->o.events = terminal_events(t);
-	b->o.logs = build_view_asked(&b->view) ? &logs : NULL;
+	b->o.logs = build_view_needs_logs(&b->view) ? &logs : NULL;
 	result = pipeline_run(&b->o, &report, &err);
 	terminal_free(t);
+	if (!build_view_prints(&b->view) && (result == 0 || err.code == ERR_GATE))
+		print_report(b, &report);
 	/* A stopped build is when a user needs to see what was called. */
 	if (b->o.logs)
-		build_view_show(&b->view, b->cli, &logs);
-	else if (result == 0 || err.code == ERR_GATE)
-		print_report(b, &report);
+		code = build_view_show(&b->view, b->cli, &logs);
 	compile_logs_release(&logs);
 	if (result < 0) {
 		fflush(stdout);
@@ -153,6 +156,9 @@ static int say_up_to_date(const struct build *b, const struct pipeline_last *las
 {
 	struct error err = ERROR_INIT;
 
+	if (b->why && !b->cli->quiet)
+		fprintf(stderr, "  nothing runs: nothing changed since the build of %s\n",
+			last->since ? last->since : "?");
 	if (b->cli->json) {
 		auto_free char *path = path_join(last->dist, "report.json");
 		auto_buf struct buf text = BUF_INIT;
@@ -172,14 +178,16 @@ static int say_up_to_date(const struct build *b, const struct pipeline_last *las
 static int show_last(struct build *b, const struct pipeline_last *last)
 {
 	struct compile_logs logs = {0};
+	int code = 0;
 
-	if (!build_view_asked(&b->view))
-		return say_up_to_date(b, last);
-	if (pipeline_last_logs(last, &logs, NULL) < 0)
+	if (build_view_needs_logs(&b->view) && pipeline_last_logs(last, &logs, NULL) < 0)
 		return supervise(build_work, b, after_interruption);
-	build_view_show(&b->view, b->cli, &logs);
+	if (!build_view_prints(&b->view))
+		code = say_up_to_date(b, last);
+	if (code == 0 && build_view_needs_logs(&b->view))
+		code = build_view_show(&b->view, b->cli, &logs);
 	compile_logs_release(&logs);
-	return 0;
+	return code;
 }
 
 static int build_run(struct cli *cli, int argc, char **argv)
@@ -196,8 +204,13 @@ static int build_run(struct cli *cli, int argc, char **argv)
 		{"profile", 0, OPT_STRING, "FILE", "use this profile instead of training",
 			&b.profile},
 		{"no-bench", 0, OPT_FLAG, NULL, "leave the comparison out", &b.no_bench},
+		{"why", 0, OPT_FLAG, NULL, "tell before each stage why it runs", &b.why},
 		{"log", 0, OPT_FLAG, NULL, "print every compiler call instead of the report",
 			&b.view.log},
+		{"links", 0, OPT_FLAG, NULL, "print what each binary is linked of instead",
+			&b.view.links},
+		{"compile-commands", 0, OPT_STRING, "FILE",
+			"write the plain build's compile_commands.json", &b.view.commands},
 		{"jobs", 'j', OPT_NUMBER, "N", "compile this many files at once", &b.jobs},
 		{0},
 	};
@@ -209,6 +222,7 @@ static int build_run(struct cli *cli, int argc, char **argv)
 		r = fill_options(&b, &err);
 	if (r == 0)
 		r = pipeline_look(&b.o, &last, &err);
+	b.view.state = last.state;
 	if (r < 0)
 		code = cli_fail(&err);
 	else if (r == 0)

@@ -7,10 +7,12 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "cli/build_view.h"
 #include "cli/opt.h"
 #include "config/plan.h"
 #include "facts/verdict.h"
 #include "gate/gate.h"
+#include "pipeline/pipeline.h"
 #include "store/seal.h"
 #include "store/store.h"
 
@@ -133,7 +135,9 @@ static void print_failed(const struct cli *cli, const struct verdicts *vs, json_
 		if (is_superseded(vs, i))
 			continue;
 		asked++;
-		if (v->state == VERDICT_FAIL)
+		/* Failed verdicts without a stop are of a build that a later look found no need
+		 * to repeat. */
+		if (v->state == VERDICT_FAIL && stop)
 			verdict_add(&failed, v->gate, v->state, v->summary, v->evidence, v->remedy);
 	}
 	if (cli->json) {
@@ -148,6 +152,31 @@ static void print_failed(const struct cli *cli, const struct verdicts *vs, json_
 		printf("no gate stopped the last build (%zu were asked)\n", asked);
 	}
 	verdicts_release(&failed);
+}
+
+static int show_log(const struct cli *cli, const char *file, struct error *err)
+{
+	const struct build_view view = {.log = true};
+	struct compile_logs logs = {0};
+	struct plan plan = {0};
+	struct store store = STORE_INIT;
+	int r = plan_read(file, &plan, err);
+
+	if (r < 0)
+		return -1;
+	r = store_open(&store, plan.project, plan.root, err);
+	if (r == 0)
+		r = pipeline_stopped_logs(store.root, &logs, err);
+	if (r == 0 && !logs.n)
+		r = error_set(err, ERR_ENVIRONMENT,
+			"the last build was not stopped, or not during or after a build; `whet "
+			"build --log` shows the calls of one that went well");
+	if (r == 0)
+		build_view_show(&view, cli, &logs);
+	compile_logs_release(&logs);
+	store_close(&store);
+	plan_release(&plan);
+	return r;
 }
 
 static int explain(
@@ -181,15 +210,22 @@ static int explain_verb(struct cli *cli, int argc, char **argv)
 	auto_free char *file = NULL;
 	auto_strv struct strv args = STRV_INIT;
 	struct error err = ERROR_INIT;
+	bool log = false;
 	const struct opt opts[] = {
 		{"file", 'f', OPT_STRING, "FILE", "the plan (default: whet.yaml)", &file},
+		{"log", 0, OPT_FLAG, NULL, "print the compiler calls of the stopped build", &log},
 		{0},
 	};
 	int r = opt_parse(cli, &verb_explain, opts, argc, argv, &args, &err);
 
 	if (r > 0)
 		return 0;
-	if (r < 0 || explain(cli, file, &args, &err) < 0)
+	if (r == 0 && log && args.n)
+		r = error_set(&err, ERR_USAGE, "--log and GATE ask for two things: give one");
+	if (r == 0)
+		r = log ? show_log(cli, file ? file : "whet.yaml", &err)
+			: explain(cli, file, &args, &err);
+	if (r < 0)
 		return cli_fail(&err);
 	return 0;
 }

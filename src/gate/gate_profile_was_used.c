@@ -209,7 +209,8 @@ static void judge_object(struct use *u, const struct object_fact *o)
 
 	switch (o->class) {
 	case OBJECT_UNKNOWN:
-		evidence_add(&u->hard, "%s: no recorded compilation made it", label);
+		evidence_add(&u->hard, "%s: %s", label,
+			o->why ? o->why : "no recorded compilation made it");
 		break;
 	case OBJECT_FOREIGN:
 		evidence_add(&u->exceptions,
@@ -318,8 +319,9 @@ static void give_verdict(struct use *u, struct verdicts *vs)
 {
 	static const char remedy[] =
 		"let the build call its compilers by name (PATH, CC, CXX, RUSTC) and not by an "
-		"absolute "
-		"path, bypass compiler caches, and rebuild archives that were made before";
+		"absolute path, bypass compiler caches, and rebuild archives that were made "
+		"before; "
+		"`whet build --log` shows each call and object with its class and why";
 	size_t executed, without, exceptions = u->exceptions.lines;
 	const char *owner = earlier_fault(u->f);
 

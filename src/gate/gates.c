@@ -112,7 +112,8 @@ const struct gate gates[] = {
 		.default_bound = "0 objects without a record or usable profile; at least 1 "
 				 "executed object must differ; unchanged ones are listed.",
 		.remedy = "Let the build call its compilers by name, bypass compiler caches, and "
-			  "rebuild archives that were made before.",
+			  "rebuild archives that were made before; whet build --log shows each "
+			  "call and object with its class and why.",
 	},
 	{
 		.name = "not-instrumented-any-more",

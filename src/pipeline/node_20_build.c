@@ -11,6 +11,8 @@
 #include "pipeline/outside.h"
 #include "pipeline/run.h"
 #include "pipeline/step.h"
+#include "pipeline/why.h"
+#include "store/history.h"
 #include "wrap/wrap.h"
 
 static const char *const variants[] = {"plain", "instrumented", "optimised"};
@@ -21,10 +23,11 @@ struct building {
 	enum toolchain_mode mode;
 	struct build_out *out;
 	char token[65];
-	bool copies;               /* the sources are copied into the slot */
-	bool touched;              /* a source was written while they were compiled in place */
-	bool again;                /* it is done once more for that */
-	struct source_tree before; /* the sources when it began */
+	char wrapper[65], commands[65]; /* digests that the token is made of */
+	bool copies;                    /* the sources are copied into the slot */
+	bool touched;                   /* a source was written while they were compiled in place */
+	bool again;                     /* it is done once more for that */
+	struct source_tree before;      /* the sources when it began */
 	char *slot, *source, *build, *log, *state, *quarantine, *shim_folder, *node_file,
 		*pkg_config, *target;
 	struct wrap_node wrap;
@@ -129,19 +132,15 @@ static int plan_steps(struct building *b, int jobs, struct build_steps *ret, str
 	return buildtool_steps(&r->plan.build, &place, &vars, ret, err);
 }
 
-/* A build folder fits only what made it: wrapper and flags, steps with their arguments, and the
- * environment. The number of jobs is none of it. */
-static int set_token(struct building *b, struct error *err)
+/* Commands with their folders and environment. The number of jobs is none of it. */
+static int digest_steps(struct building *b, struct error *err)
 {
 	struct build_steps steps = {0};
-	char wrapper[SHA256_HEX];
 	struct sha256 h;
 
 	if (plan_steps(b, 1, &steps, err) < 0)
 		return -1;
-	wrap_token(&b->wrap, wrapper);
 	sha256_begin(&h);
-	sha256_adds(&h, wrapper);
 	for (size_t i = 0; i < steps.n; i++) {
 		auto_free char *words = strv_shell_quote(&steps.v[i].argv);
 		auto_free char *env = strv_shell_quote(&steps.v[i].env);
@@ -150,31 +149,55 @@ static int set_token(struct building *b, struct error *err)
 		sha256_adds(&h, words);
 		sha256_adds(&h, env);
 	}
-	sha256_add(&h, &b->r->epoch, sizeof(b->r->epoch));
-	run_hash_environment(&h);
-	sha256_end(&h, b->token);
+	sha256_end(&h, b->commands);
 	build_steps_release(&steps);
 	return 0;
 }
 
-static void build_key(const struct building *b, char hex[65])
+/* A build folder fits only what made it: wrapper and flags, steps with their arguments, and the
+ * environment. */
+static int set_token(struct building *b, struct error *err)
 {
-	const struct run *r = b->r;
 	struct sha256 h;
 
+	if (digest_steps(b, err) < 0)
+		return -1;
+	wrap_token(&b->wrap, b->wrapper);
 	sha256_begin(&h);
-	sha256_adds(&h, "build");
-	sha256_adds(&h, WHET_VERSION);
-	sha256_adds(&h, variants[b->mode]);
-	sha256_adds(&h, r->sources.digest);
-	sha256_adds(&h, r->plan.build_digest);
-	sha256_adds(&h, r->toolchain_id);
-	sha256_adds(&h, b->token);
-	sha256_adds(&h, r->commit);
-	sha256_adds(&h, r->version);
-	sha256_add(&h, &r->epoch, sizeof(r->epoch));
+	sha256_adds(&h, b->wrapper);
+	sha256_adds(&h, b->commands);
+	sha256_add(&h, &b->r->epoch, sizeof(b->r->epoch));
 	run_hash_environment(&h);
-	sha256_end(&h, hex);
+	sha256_end(&h, b->token);
+	return 0;
+}
+
+static const char *profile_name(const char *path)
+{
+	return path ? path_basename(path) : "";
+}
+
+static void build_key(const struct building *b, struct node_key *k)
+{
+	const struct run *r = b->r;
+	auto_free char *epoch = xasprintf("%llu", (unsigned long long)r->epoch);
+	auto_free char *profiles =
+		xasprintf("%s %s", profile_name(r->profile_cc), profile_name(r->profile_rust));
+
+	node_key_begin(k, "build", variants[b->mode]);
+	node_key_add(k, "whet", WHET_VERSION);
+	node_key_add(k, "sources", r->sources.digest);
+	node_key_add(k, "build", r->plan.build_digest);
+	run_key_compilers(r, k);
+	if (b->mode == MODE_OPTIMISED)
+		node_key_add(k, "profile", profiles);
+	node_key_add(k, "wrapper", b->wrapper);
+	node_key_add(k, "steps", b->commands);
+	node_key_add(k, "commit", r->commit);
+	node_key_add(k, "version", r->version);
+	node_key_add(k, "epoch", epoch);
+	run_key_environment(k);
+	node_key_end(k);
 }
 
 static void binary_paths(struct build_out *out)
@@ -184,9 +207,10 @@ static void binary_paths(struct build_out *out)
 }
 
 /* Takes a finished node from the store: record, facts and binaries. */
-static bool reuse(struct building *b, const char *key)
+static bool reuse(struct building *b, const struct node_key *k)
 {
 	struct build_out *out = b->out;
+	const char *key = k->hex, *changed = NULL;
 	struct error ignored = ERROR_INIT;
 	auto_json json_t *record = store_node_record(&b->r->store, key);
 	auto_free char *folder = store_node_folder(&b->r->store, key);
@@ -196,14 +220,21 @@ static bool reuse(struct building *b, const char *key)
 
 	ok = ok && build_facts_read(facts, &f, &ignored) == 0;
 	error_release(&ignored);
-	ok = ok && outside_same(json_object_get(record, "outside"));
+	ok = ok && outside_same(json_object_get(record, "outside"), &changed);
 	if (!ok) {
 		build_facts_release(&f);
+		if (changed)
+			why_say_because(
+				b->r, "runs: %s '%s' changed", outside_kind(changed), changed);
+		else
+			why_say_runs(b->r, k);
 		return false;
 	}
+	why_say_reused(b->r, record);
 	out->facts = f;
 	out->outside = json_incref(json_object_get(record, "outside"));
 	out->key = xstrdup(key);
+	out->token = xstrdup(b->token);
 	out->folder = take_ptr(folder);
 	json_opt_strv(record, "added", &out->added);
 	binary_paths(out);
@@ -505,7 +536,8 @@ static int keep_slot(struct building *b, struct error *err)
 	return tree_remove(b->slot, err);
 }
 
-static int commit_build(struct building *b, uint64_t wall, struct error *err)
+static int commit_build(
+	struct building *b, const struct node_key *k, uint64_t wall, struct error *err)
 {
 	auto_json json_t *record = json_object();
 	auto_free char *facts = path_join(b->out->folder, "facts.json");
@@ -513,18 +545,18 @@ static int commit_build(struct building *b, uint64_t wall, struct error *err)
 	list_added(b);
 	if (!inputs_held(b) || b->touched)
 		return 0;
-	json_set_text(record, "kind", "build");
-	json_set_text(record, "variant", variants[b->mode]);
+	node_key_describe(k, record);
 	json_set_text(record, "token", b->token);
 	json_object_set_new(record, "wall_ns", json_integer((json_int_t)wall));
 	json_object_set_new(record, "added", json_from_strv(&b->out->added));
 	json_object_set(record, "outside", b->out->outside);
-	if (build_facts_write(&b->out->facts, facts, err) < 0)
+	if (build_facts_write(&b->out->facts, facts, err) < 0 ||
+		history_keep_sources(&b->r->store, &b->r->sources, err) < 0)
 		return -1;
 	return store_node_commit(&b->r->store, b->out->key, record, err);
 }
 
-static int do_build(struct building *b, struct error *err)
+static int do_build(struct building *b, const struct node_key *k, struct error *err)
 {
 	struct build_out *out = b->out;
 	struct run *r = b->r;
@@ -532,6 +564,7 @@ static int do_build(struct building *b, struct error *err)
 	int64_t begun = (int64_t)clock_real_ns();
 
 	out->facts.variant = xstrdup(variants[b->mode]);
+	out->token = xstrdup(b->token);
 	if (digest_now(b, &out->facts.source_before, err) < 0 || prepare_slot(b, err) < 0 ||
 		wrap_prepare(&b->wrap, err) < 0 || plan_steps(b, r->o->jobs, &b->steps, err) < 0 ||
 		remove_binaries(b, err) < 0)
@@ -545,17 +578,17 @@ static int do_build(struct building *b, struct error *err)
 		collect(b, begun, err) < 0 || keep_slot(b, err) < 0)
 		return -1;
 	binary_paths(out);
-	return commit_build(b, clock_mono_ns() - start, err);
+	return commit_build(b, k, clock_mono_ns() - start, err);
 }
 
 /* What was compiled is not known when a source was touched: the build is done once more. Where one
  * is touched again, with the same content, the build does that itself (it generates it). */
-static int do_build_surely(struct building *b, const char *key, struct error *err)
+static int do_build_surely(struct building *b, const struct node_key *k, struct error *err)
 {
 	struct run *r = b->r;
 
-	b->out->key = xstrdup(key);
-	if (do_build(b, err) < 0)
+	b->out->key = xstrdup(k->hex);
+	if (do_build(b, k, err) < 0)
 		return -1;
 	if (!b->touched || !inputs_held(b))
 		return 0;
@@ -564,14 +597,14 @@ static int do_build_surely(struct building *b, const char *key, struct error *er
 	build_out_release(b->out);
 	build_steps_release(&b->steps);
 	b->again = true;
-	b->out->key = xstrdup(key);
-	return do_build(b, err);
+	b->out->key = xstrdup(k->hex);
+	return do_build(b, k, err);
 }
 
 int node_build(struct run *r, enum toolchain_mode mode, struct error *err)
 {
 	struct building b = {.r = r, .mode = mode, .out = out_of(r, mode)};
-	char key[SHA256_HEX];
+	auto_key struct node_key key = {0};
 	int result = 0;
 
 	set_paths(&b);
@@ -581,9 +614,9 @@ int node_build(struct run *r, enum toolchain_mode mode, struct error *err)
 		return -1;
 	}
 	store_use(&r->store, "builds", b.token);
-	build_key(&b, key);
-	if (!reuse(&b, key)) {
-		result = do_build_surely(&b, key, err);
+	build_key(&b, &key);
+	if (!reuse(&b, &key)) {
+		result = do_build_surely(&b, &key, err);
 	} else {
 		struct event e = {.kind = EVENT_NODE_REUSED, .name = variants[mode]};
 

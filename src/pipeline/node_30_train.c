@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "elf/elf_facts.h"
 #include "pipeline/run.h"
+#include "pipeline/why.h"
 #include "train/train.h"
 
 /* Asked once in a run, so that training and replay have the same answer. */
@@ -29,30 +30,33 @@ static int ask_conditions(struct run *r, struct error *err)
 	return tree_remove(folder, err);
 }
 
-int node_hash_training(struct run *r, struct sha256 *h, struct error *err)
+int node_key_training(struct run *r, struct node_key *k, struct error *err)
 {
+	auto_free char *answers = NULL;
+
 	if (ask_conditions(r, err) < 0)
 		return -1;
-	sha256_adds(h, r->plan.training_digest);
-	for (size_t i = 0; i < r->conditions.n; i++)
-		sha256_adds(h, r->conditions.v[i]);
-	run_hash_environment(h);
+	answers = strv_join(&r->conditions, "\n");
+	node_key_add(k, "training", r->plan.training_digest);
+	node_key_add(k, "conditions", answers);
+	run_key_environment(k);
 	return 0;
 }
 
-static int train_key(struct run *r, char hex[65], struct error *err)
+static int train_key(struct run *r, struct node_key *k, struct error *err)
 {
-	struct sha256 h;
 	int result;
 
-	sha256_begin(&h);
-	sha256_adds(&h, "train");
-	sha256_adds(&h, WHET_VERSION);
-	result = node_hash_training(r, &h, err);
-	sha256_adds(&h, r->instrumented.key);
-	for (size_t i = 0; i < r->instrumented.facts.n_binaries; i++)
-		sha256_adds(&h, r->instrumented.facts.binaries[i].sha256);
-	sha256_end(&h, hex);
+	node_key_begin(k, "train", "");
+	node_key_add(k, "whet", WHET_VERSION);
+	result = node_key_training(r, k, err);
+	node_key_add(k, "instrumented", r->instrumented.key);
+	for (size_t i = 0; i < r->instrumented.facts.n_binaries; i++) {
+		const struct binary_fact *b = &r->instrumented.facts.binaries[i];
+
+		node_key_add_entry(k, "binaries", b->name, b->sha256);
+	}
+	node_key_end(k);
 	return result;
 }
 
@@ -99,8 +103,9 @@ static int copy_raw(
 	return S_ISREG(st->st_mode) ? file_copy(from, to, 0644, err) : 0;
 }
 
-static bool reuse(struct run *r, const char *key)
+static bool reuse(struct run *r, const struct node_key *k)
 {
+	const char *key = k->hex;
 	struct error ignored = ERROR_INIT;
 	auto_json json_t *record = store_node_record(&r->store, key);
 	auto_free char *folder = store_node_folder(&r->store, key);
@@ -109,12 +114,17 @@ static bool reuse(struct run *r, const char *key)
 	bool ok = record && training_facts_read(facts, &r->training, &ignored) == 0;
 
 	error_release(&ignored);
-	if (ok)
+	if (ok) {
 		events_emit(r->o->events, &e);
+		why_say_reused(r, record);
+	} else {
+		why_say_runs(r, k);
+	}
 	return ok;
 }
 
-static int commit(struct run *r, const char *profiles, uint64_t wall, struct error *err)
+static int commit(struct run *r, const struct node_key *k, const char *profiles, uint64_t wall,
+	struct error *err)
 {
 	auto_json json_t *record = json_object();
 	auto_free char *folder = NULL, *facts = NULL, *raw = NULL;
@@ -123,7 +133,7 @@ static int commit(struct run *r, const char *profiles, uint64_t wall, struct err
 		return -1;
 	facts = path_join(folder, "facts.json");
 	raw = path_join(folder, "raw");
-	json_set_text(record, "kind", "train");
+	node_key_describe(k, record);
 	json_object_set_new(record, "wall_ns", json_integer((json_int_t)wall));
 	if (dir_create(raw, 0755, err) < 0 || tree_walk(profiles, copy_raw, raw, err) < 0 ||
 		training_facts_write(&r->training, facts, err) < 0)
@@ -131,7 +141,7 @@ static int commit(struct run *r, const char *profiles, uint64_t wall, struct err
 	return store_node_commit(&r->store, r->train_key, record, err);
 }
 
-static int train_fresh(struct run *r, struct error *err)
+static int train_fresh(struct run *r, const struct node_key *k, struct error *err)
 {
 	auto_free char *folder = path_join(r->scratch, "train");
 	auto_free char *bin = path_join(r->scratch, "instrumented");
@@ -164,18 +174,18 @@ static int train_fresh(struct run *r, struct error *err)
 	run_note_driver(r, &r->training);
 	if (node_gate(r, GATE_AFTER_TRAINING, err) < 0)
 		return -1;
-	return commit(r, profiles, clock_mono_ns() - start, err);
+	return commit(r, k, profiles, clock_mono_ns() - start, err);
 }
 
 int node_train(struct run *r, struct error *err)
 {
-	char key[SHA256_HEX];
+	auto_key struct node_key key = {0};
 
-	if (train_key(r, key, err) < 0)
+	if (train_key(r, &key, err) < 0)
 		return -1;
-	r->train_key = xstrdup(key);
-	r->reused = reuse(r, key);
+	r->train_key = xstrdup(key.hex);
+	r->reused = reuse(r, &key);
 	if (r->reused)
 		return node_gate(r, GATE_AFTER_TRAINING, err);
-	return train_fresh(r, err);
+	return train_fresh(r, &key, err);
 }

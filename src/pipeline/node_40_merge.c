@@ -2,11 +2,12 @@
  * that will read it. Or a given profile in their place. */
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "pipeline/run.h"
+#include "pipeline/why.h"
 #include "profile/profile.h"
 
 /* In the published profile the sources' folder in the keys of local functions reads like this. */
@@ -127,12 +128,9 @@ static int read_facts(struct run *r, struct error *err)
 
 static void fill_provenance(struct run *r)
 {
-	time_t now = time(NULL);
-	struct tm tm;
-	char text[32];
+	char text[CLOCK_TEXT];
 
-	gmtime_r(&now, &tm);
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	clock_utc_text(clock_real_ns() / NS_PER_S, text);
 	r->provenance.profile = xstrdup(r->profile.sha256);
 	r->provenance.source = xstrdup(r->sources.digest);
 	r->provenance.training = xstrdup(r->plan.training_digest);
@@ -151,20 +149,22 @@ static int merge_trained(struct run *r, struct error *err)
 {
 	auto_json json_t *record = NULL;
 	auto_free char *folder = NULL, *beside = NULL;
-	char key[SHA256_HEX], sha[SHA256_HEX];
-	struct sha256 h;
+	auto_key struct node_key key = {0};
+	char sha[SHA256_HEX];
 
-	sha256_begin(&h);
-	sha256_adds(&h, "merge");
-	sha256_adds(&h, WHET_VERSION);
-	sha256_adds(&h, r->train_key);
-	sha256_adds(&h, r->toolchain_id);
-	sha256_end(&h, key);
-	record = store_node_record(&r->store, key);
-	folder = store_node_folder(&r->store, key);
-	if (!record) {
+	node_key_begin(&key, "merge", "");
+	node_key_add(&key, "whet", WHET_VERSION);
+	node_key_add(&key, "train", r->train_key);
+	run_key_compilers(r, &key);
+	node_key_end(&key);
+	record = store_node_record(&r->store, key.hex);
+	folder = store_node_folder(&r->store, key.hex);
+	if (record) {
+		why_say_reused(r, record);
+	} else {
+		why_say_runs(r, &key);
 		free(take_ptr(folder));
-		if (store_node_begin(&r->store, key, &folder, err) < 0)
+		if (store_node_begin(&r->store, key.hex, &folder, err) < 0)
 			return -1;
 	}
 	r->published = path_join(folder, "published.profdata");
@@ -180,10 +180,11 @@ static int merge_trained(struct run *r, struct error *err)
 		return -1;
 	r->profile.sha256 = xstrdup(sha);
 	fill_provenance(r);
-	record = json_pack("{s:s, s:s}", "kind", "merge", "profile", sha);
+	record = json_pack("{s:s}", "profile", sha);
+	node_key_describe(&key, record);
 	if (provenance_write(&r->provenance, beside, err) < 0)
 		return -1;
-	return store_node_commit(&r->store, key, record, err);
+	return store_node_commit(&r->store, key.hex, record, err);
 }
 
 static int take_given(struct run *r, struct error *err)
@@ -191,6 +192,7 @@ static int take_given(struct run *r, struct error *err)
 	auto_free char *beside = xasprintf("%s.json", r->o->profile);
 	char sha[SHA256_HEX];
 
+	why_say_because(r, "is left out: a profile was given");
 	r->profile.given = true;
 	if (sha256_file(r->o->profile, sha, err) < 0)
 		return -1;

@@ -56,11 +56,11 @@ struct unrecorded {
 	size_t n;
 };
 
-static void note_unrecorded(struct unrecorded *u, const char *path)
+static void note_unrecorded(struct unrecorded *u, const char *path, const char *why)
 {
 	if (u->n++ < 20)
-		buf_addf(&u->lines, "%s%s: no recorded compilation made it", u->n > 1 ? "\n" : "",
-			path);
+		buf_addf(&u->lines, "%s%s: %s", u->n > 1 ? "\n" : "", path,
+			why ? why : "no recorded compilation made it");
 }
 
 static int look_at_object(
@@ -75,7 +75,7 @@ static int look_at_object(
 	for (size_t i = 0; i < u->log->n; i++)
 		if (u->log->v[i].output && strcmp(u->log->v[i].output, full) == 0)
 			return 0;
-	note_unrecorded(u, full);
+	note_unrecorded(u, full, NULL);
 	return 0;
 }
 
@@ -143,7 +143,7 @@ int node_gate_objects(struct run *r, const struct build_facts *f, struct error *
 							  : xstrdup(o->path);
 
 			if (o->class == OBJECT_UNKNOWN)
-				note_unrecorded(&u, label);
+				note_unrecorded(&u, label, o->why);
 		}
 	}
 	if (!u.n)

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "elf/elf_facts.h"
 #include "pipeline/run.h"
+#include "pipeline/why.h"
 #include "release/release.h"
 #include "train/train.h"
 
@@ -42,26 +43,25 @@ static int read_final_facts(struct run *r, struct error *err)
 	return 0;
 }
 
-static int replay_key(struct run *r, char hex[65], struct error *err)
+static int replay_key(struct run *r, struct node_key *k, struct error *err)
 {
-	struct sha256 h;
 	int result;
 
-	sha256_begin(&h);
-	sha256_adds(&h, "replay");
-	sha256_adds(&h, WHET_VERSION);
-	result = node_hash_training(r, &h, err);
+	node_key_begin(k, "replay", "");
+	node_key_add(k, "whet", WHET_VERSION);
+	result = node_key_training(r, k, err);
 	for (size_t i = 0; i < r->optimised.shipped.n; i++) {
+		const char *path = r->optimised.shipped.v[i];
 		char file[SHA256_HEX] = "";
 
-		sha256_file(r->optimised.shipped.v[i], file, NULL);
-		sha256_adds(&h, file);
+		sha256_file(path, file, NULL);
+		node_key_add_entry(k, "binaries", path_basename(path), file);
 	}
-	sha256_end(&h, hex);
+	node_key_end(k);
 	return result;
 }
 
-static int replay_fresh(struct run *r, const char *key, struct error *err)
+static int replay_fresh(struct run *r, const struct node_key *k, struct error *err)
 {
 	auto_free char *folder = path_join(r->scratch, "replay");
 	auto_json json_t *record = NULL;
@@ -78,30 +78,35 @@ static int replay_fresh(struct run *r, const char *key, struct error *err)
 	if (dir_create(folder, 0711, err) < 0 || train_run(&o, &r->replay, err) < 0)
 		return -1;
 	run_note_driver(r, &r->replay);
-	if (node_gate(r, GATE_FINAL, err) < 0 || store_node_begin(&r->store, key, &node, err) < 0)
+	if (node_gate(r, GATE_FINAL, err) < 0 ||
+		store_node_begin(&r->store, k->hex, &node, err) < 0)
 		return -1;
 	facts = path_join(node, "facts.json");
 	if (training_facts_write(&r->replay, facts, err) < 0)
 		return -1;
-	record = json_pack("{s:s}", "kind", "replay");
-	return store_node_commit(&r->store, key, record, err);
+	record = json_object();
+	node_key_describe(k, record);
+	return store_node_commit(&r->store, k->hex, record, err);
 }
 
 int node_check(struct run *r, struct error *err)
 {
 	auto_json json_t *record = NULL;
 	auto_free char *folder = NULL, *facts = NULL;
-	char key[SHA256_HEX];
+	auto_key struct node_key key = {0};
 
 	if (ship(r, &r->plain, err) < 0 || ship(r, &r->optimised, err) < 0 ||
 		read_final_facts(r, err) < 0)
 		return -1;
-	if (replay_key(r, key, err) < 0)
+	if (replay_key(r, &key, err) < 0)
 		return -1;
-	record = store_node_record(&r->store, key);
-	if (!record)
-		return replay_fresh(r, key, err);
-	folder = store_node_folder(&r->store, key);
+	record = store_node_record(&r->store, key.hex);
+	if (!record) {
+		why_say_runs(r, &key);
+		return replay_fresh(r, &key, err);
+	}
+	why_say_reused(r, record);
+	folder = store_node_folder(&r->store, key.hex);
 	facts = path_join(folder, "facts.json");
 	if (training_facts_read(facts, &r->replay, err) < 0)
 		return -1;

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "bench/bench.h"
 #include "pipeline/run.h"
+#include "pipeline/why.h"
 
 int node_bench(struct run *r, struct error *err)
 {
@@ -23,8 +24,12 @@ int node_bench(struct run *r, struct error *err)
 		.node = "bench",
 	};
 
-	if (!r->plan.bench.enabled || r->o->no_bench)
+	if (!r->plan.bench.enabled || r->o->no_bench) {
+		why_say_because(
+			r, "is left out: %s", r->o->no_bench ? "--no-bench" : "the plan says so");
 		return 0;
+	}
+	why_say_because(r, "runs: figures are never reused");
 	if (dir_create(folder, 0711, err) < 0)
 		return -1;
 	return bench_run(&o, &r->report->samples, &r->report->comparisons, err);

@@ -366,24 +366,42 @@ static bool same_content(const char *path, json_t *entry)
 	return strcmp(then, hex) == 0;
 }
 
-bool outside_same(json_t *outside)
+bool outside_same(json_t *outside, const char **changed)
 {
 	const char *path;
 	json_t *entry;
 
 	json_object_foreach(outside, path, entry)
 	{
-		if (!same_content(path, entry))
-			return false;
+		if (same_content(path, entry))
+			continue;
+		if (changed)
+			*changed = path;
+		return false;
 	}
 	return outside != NULL;
+}
+
+const char *outside_kind(const char *path)
+{
+	static const char *const headers[] = {".h", ".hh", ".hpp", ".hxx", ".inc"};
+	const char *base = path_basename(path), *dot = strrchr(base, '.');
+
+	for (size_t i = 0; dot && i < ARRAY_SIZE(headers); i++)
+		if (strcmp(dot, headers[i]) == 0)
+			return "header";
+	if (strstr(path, "/include/"))
+		return "header"; /* <vector> has no suffix */
+	if (strstr(base, ".so") || (dot && strcmp(dot, ".a") == 0))
+		return "library";
+	return "file";
 }
 
 bool outside_folder_usable(const char *state)
 {
 	auto_json json_t *list = read_list(state);
 
-	return outside_same(list);
+	return outside_same(list, NULL);
 }
 
 const char *outside_difference(const json_t *a, const json_t *b)

@@ -19,8 +19,11 @@ struct outside_place {
  * leaves the list in the state folder. *ret: path to {sha256, identity}; new reference. */
 int outside_collect(const struct run *r, const struct outside_place *p,
 	const struct compile_log *log, json_t **ret, struct error *err);
-/* Whether every file still has its content. Identities are brought up to date. NULL: no. */
-bool outside_same(json_t *outside);
+/* Whether every file still has its content. Identities are brought up to date. NULL: no. *changed:
+ * the first that has not (borrowed from outside); may be NULL. */
+bool outside_same(json_t *outside, const char **changed);
+/* What such a file is called: "header", "library", "file". */
+const char *outside_kind(const char *path);
 /* Whether the list that a build folder's state holds is still true. */
 bool outside_folder_usable(const char *state);
 /* A file that two builds read with different content, or NULL. */

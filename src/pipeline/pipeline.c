@@ -3,7 +3,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -11,6 +10,7 @@
 #include "pipeline/last.h"
 #include "pipeline/run.h"
 #include "pipeline/space.h"
+#include "pipeline/why.h"
 #include "store/trim.h"
 
 static int stage_plain(struct run *r, struct error *err)
@@ -18,14 +18,21 @@ static int stage_plain(struct run *r, struct error *err)
 	return node_build(r, MODE_PLAIN, err);
 }
 
+/* A given profile stands in the place of training, and of what leads to it. */
+static int leave_out(struct run *r)
+{
+	why_say_because(r, "is left out: a profile was given");
+	return 0;
+}
+
 static int stage_instrumented(struct run *r, struct error *err)
 {
-	return r->o->profile ? 0 : node_build(r, MODE_INSTRUMENTED, err);
+	return r->o->profile ? leave_out(r) : node_build(r, MODE_INSTRUMENTED, err);
 }
 
 static int stage_train(struct run *r, struct error *err)
 {
-	return r->o->profile ? 0 : node_train(r, err);
+	return r->o->profile ? leave_out(r) : node_train(r, err);
 }
 
 static int stage_optimised(struct run *r, struct error *err)
@@ -65,18 +72,20 @@ static void note_stage(struct run *r, const char *name, uint64_t wall, uint64_t 
 
 	p->stages = xreallocarray(p->stages, p->n_stages + 1, sizeof(*p->stages));
 	p->stages[p->n_stages++] = (struct report_stage){
-		.name = xstrdup(name), .wall_ns = wall, .cpu_ns = cpu, .reused = r->reused};
+		.name = xstrdup(name),
+		.wall_ns = wall,
+		.cpu_ns = cpu,
+		.reused = r->reused,
+		.why = take_ptr(r->stage_why),
+	};
 }
 
 static void begin_report(struct run *r)
 {
 	struct report *p = r->report;
-	time_t now = time(NULL);
-	struct tm tm;
-	char text[32];
+	char text[CLOCK_TEXT];
 
-	gmtime_r(&now, &tm);
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	clock_utc_text(clock_real_ns() / NS_PER_S, text);
 	p->project = xstrdup(r->plan.project);
 	p->version = xstrdup(r->version);
 	p->target = xstrdup(r->plan.build.target);
@@ -134,6 +143,7 @@ static int run_stage(struct run *r, const struct stage *s, struct error *err)
 
 	events_emit(r->o->events, &e);
 	r->reused = false;
+	r->stage = s->title;
 	if (s->run == node_release)
 		end_report(r);
 	result = s->run(r, err);
@@ -147,8 +157,17 @@ static int run_stage(struct run *r, const struct stage *s, struct error *err)
 	return result;
 }
 
+static void say_why_at_all(const struct run *r)
+{
+	auto_free char *why = r->o->why ? last_difference(r, NULL) : NULL;
+
+	if (why)
+		events_note(r->o->events, "not up to date: %s", why);
+}
+
 static int run_stages(struct run *r, struct error *err)
 {
+	say_why_at_all(r);
 	for (size_t i = 0; i < ARRAY_SIZE(stages); i++) {
 		if (run_stage(r, &stages[i], err) < 0)
 			return -1;
@@ -208,6 +227,9 @@ static void hand_over_logs(struct run *r, struct compile_logs *to)
 	if (!to)
 		return;
 	to->slot = store_path(&r->store, "slot");
+	to->source = xstrdup(r->source_root);
+	to->copy = run_source_copy(r);
+	to->kept = r->plain.token ? last_kept(&r->store, r->plain.token) : NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(outs); i++) {
 		if (!outs[i]->facts.variant)
 			continue;
@@ -240,6 +262,7 @@ int pipeline_run(const struct pipeline_options *o, struct report *report, struct
 		if (result < 0)
 			space_explain(&r, err);
 		keep_stop(&r, result < 0 ? err : NULL);
+		last_keep_stopped(&r, result < 0);
 		end_report(&r); /* stopped, or ended before the release */
 		hand_over_logs(&r, o->logs);
 	}
@@ -256,13 +279,20 @@ int pipeline_look(const struct pipeline_options *o, struct pipeline_last *ret, s
 	r.report = &none;
 	if (result == 0) {
 		auto_free char *text = store_path(&r.store, "last/report.txt");
+		auto_free char *why = last_difference(&r, &ret->since);
 		auto_buf struct buf b = BUF_INIT;
 
-		ret->up_to_date = file_read(text, 0, &b, NULL) == 0 && last_is_current(&r, &b);
+		ret->up_to_date = !why && file_read(text, 0, &b, NULL) == 0;
 		ret->dist = run_dist(&r);
 		ret->state = xstrdup(r.store.root);
-		if (ret->up_to_date)
+		ret->source = xstrdup(r.source_root);
+		ret->copy = run_source_copy(&r);
+		if (ret->up_to_date) {
 			last_builds(&r, &ret->nodes);
+			/* What stopped in between was undone. */
+			keep_stop(&r, NULL);
+			last_keep_stopped(&r, false);
+		}
 		ret->text = buf_detach(&b);
 	}
 	if (result < 0)
@@ -275,6 +305,9 @@ void pipeline_last_release(struct pipeline_last *l)
 {
 	free(l->dist);
 	free(l->state);
+	free(l->since);
+	free(l->source);
+	free(l->copy);
 	free(l->text);
 	strv_release(&l->nodes);
 	memset(l, 0, sizeof(*l));

@@ -15,25 +15,36 @@ struct pipeline_options {
 	const char *until;   /* name of the last stage to run; NULL: all */
 	const char *profile; /* use this profile instead of training; NULL */
 	bool no_bench;
+	bool why;         /* tell before each stage why it runs */
 	int jobs;         /* at least 1 */
 	const char *self; /* path of whet */
 	const char *shim; /* path of whet-shim */
 	const struct events *events;
 	struct compile_logs *logs; /* filled with what there is when the run ends; NULL */
+	const char *written;       /* a file that the caller will write for the user; NULL */
 };
 
 /* What the last complete build left, when nothing changed since. Strings are owned. */
 struct pipeline_last {
 	bool up_to_date;
-	char *dist;        /* its folder */
-	char *state;       /* the project's state folder */
-	char *text;        /* its report as text */
-	struct strv nodes; /* keys of its builds */
+	char *since;         /* when it ended, RFC 3339 */
+	char *dist;          /* its folder */
+	char *state;         /* the project's state folder */
+	char *source, *copy; /* as in struct compile_logs */
+	char *text;          /* its report as text */
+	struct strv nodes;   /* keys of its builds */
 };
 void pipeline_last_release(struct pipeline_last *l);
 /* The compile logs of its builds. Starts no process. ERR_ENVIRONMENT: the state holds them no more.
  */
 int pipeline_last_logs(const struct pipeline_last *l, struct compile_logs *ret, struct error *err);
+
+/* The compile logs of the last build when it was stopped, as far as it went; empty when it was not.
+ */
+int pipeline_stopped_logs(const char *state, struct compile_logs *ret, struct error *err);
+
+/* Remembers that whet wrote this file for the user: where it lies among the sources, it is none. */
+int pipeline_note_written(const char *state, const char *path, struct error *err);
 
 /* Whether everything that the options ask for is already there. Starts no process, takes no lock.
  * -1: the plan cannot be read, or the like. */

@@ -14,6 +14,7 @@ void build_out_release(struct build_out *b)
 {
 	free(b->key);
 	free(b->folder);
+	free(b->token);
 	build_facts_release(&b->facts);
 	strv_release(&b->binaries);
 	strv_release(&b->shipped);
@@ -25,6 +26,41 @@ void build_out_release(struct build_out *b)
 char *run_dist(const struct run *r)
 {
 	return r->o->dist ? path_absolute(r->o->dist) : path_join(r->plan.root, "dist");
+}
+
+char *run_source_copy(const struct run *r)
+{
+	return r->plan.build.tool == TOOL_CARGO ? NULL : store_path(&r->store, "slot/src");
+}
+
+/* ---- files that whet wrote into the user's tree beside dist ---- */
+
+#define WRITTEN "written.json"
+
+static void skip_written(struct run *r)
+{
+	auto_free char *list = store_path(&r->store, WRITTEN);
+	auto_json json_t *o = path_exists(list) ? json_read_file(list, NULL) : NULL;
+
+	json_opt_strv(o, "files", &r->skip);
+	if (r->o->written)
+		strv_take(&r->skip, path_absolute(r->o->written));
+}
+
+int pipeline_note_written(const char *state, const char *path, struct error *err)
+{
+	auto_free char *list = path_join(state, WRITTEN);
+	auto_free char *absolute = path_absolute(path);
+	auto_json json_t *o = path_exists(list) ? json_read_file(list, NULL) : NULL;
+	auto_json json_t *now = json_object();
+	auto_strv struct strv files = STRV_INIT;
+
+	json_opt_strv(o, "files", &files);
+	if (strv_has(&files, absolute))
+		return 0;
+	strv_add(&files, absolute);
+	json_object_set_new(now, "files", json_from_strv(&files));
+	return json_write_file(now, list, err);
 }
 
 int run_scan(struct run *r, struct source_tree *ret, struct error *err)
@@ -113,8 +149,10 @@ int run_open(struct run *r, const struct pipeline_options *o, struct error *err)
 		return error_set(err, ERR_CONFIG, "%s:%d:%d: the source folder '%s' does not exist",
 			r->plan.file, r->plan.build.at.line, r->plan.build.at.column,
 			r->source_root);
-	if (store_open(&r->store, r->plan.project, r->plan.root, err) < 0 ||
-		run_scan(r, &r->sources, err) < 0)
+	if (store_open(&r->store, r->plan.project, r->plan.root, err) < 0)
+		return -1;
+	skip_written(r);
+	if (run_scan(r, &r->sources, err) < 0)
 		return -1;
 	r->commit = run_read_commit(r->plan.root);
 	return set_version(r);
@@ -149,6 +187,7 @@ void run_close(struct run *r)
 	free(r->hook);
 	free(r->scratch);
 	json_decref(r->tool_files);
+	free(r->stage_why);
 	free(r->train_key);
 	strv_release(&r->conditions);
 	free(r->published);
@@ -213,42 +252,70 @@ void run_build_environment(const struct run *r, struct strv *env, struct error *
 	env_set(env, "MAKELEVEL", NULL);
 }
 
-static void hash_file_identity(struct sha256 *h, const char *path)
+/* The digest of all decides; a few digits of each variable's own serve to name the one that
+ * changed, and give no secret away. */
+void run_key_environment(struct node_key *k)
 {
-	struct stat st = {0};
-
-	if (stat(path, &st) < 0) {
-		sha256_adds(h, "absent");
-		return;
-	}
-	sha256_add(h, &st.st_size, sizeof(st.st_size));
-	sha256_add(h, &st.st_mtim, sizeof(st.st_mtim));
-	sha256_add(h, &st.st_ino, sizeof(st.st_ino));
-}
-
-void run_top_key(const struct run *r, char hex[65])
-{
-	auto_free char *dist = run_dist(r);
+	auto_strv struct strv env = STRV_INIT;
+	char hex[SHA256_HEX];
 	struct sha256 h;
 
 	sha256_begin(&h);
-	sha256_adds(&h, WHET_VERSION);
-	hash_file_identity(&h, r->o->self);
-	hash_file_identity(&h, r->o->shim);
-	sha256_adds(&h, r->plan.digest);
-	sha256_adds(&h, r->sources.digest);
-	sha256_adds(&h, r->commit);
-	sha256_adds(&h, r->o->until);
-	sha256_adds(&h, r->o->no_bench ? "no bench" : "bench");
-	sha256_adds(&h, dist);
+	run_hash_environment(&h);
+	sha256_end(&h, hex);
+	node_key_add_entry(k, "environment", "", hex);
+	env_copy_current(&env);
+	for (size_t i = 0; i < env.n; i++) {
+		auto_free char *name = xstrndup(env.v[i], strcspn(env.v[i], "="));
+
+		if (is_session_variable(env.v[i]))
+			continue;
+		sha256_of(env.v[i], strlen(env.v[i]), hex);
+		hex[4] = '\0';
+		node_key_add_entry(k, "environment", name, hex);
+	}
+}
+
+void run_key_compilers(const struct run *r, struct node_key *k)
+{
+	node_key_add(k, "runtimes", r->toolchain_id);
+	for (size_t i = 0; i < r->n_compilers; i++)
+		node_key_add_entry(k, "compilers", r->compilers[i].path, r->compilers[i].version);
+}
+
+static void key_file(struct node_key *k, const char *part, const char *path)
+{
+	struct stat st = {0};
+	auto_free char *text = NULL;
+
+	text = stat(path, &st) < 0 ? xstrdup("absent")
+				   : xasprintf("%lld %lld.%09ld %llu", (long long)st.st_size,
+					     (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
+					     (unsigned long long)st.st_ino);
+	node_key_add_entry(k, part, path, text);
+}
+
+void run_top_key(const struct run *r, struct node_key *k)
+{
+	auto_free char *dist = run_dist(r);
+
+	node_key_begin(k, "whole", "");
+	key_file(k, "whet", r->o->self);
+	key_file(k, "whet", r->o->shim);
+	node_key_add(k, "plan", r->plan.digest);
+	node_key_add(k, "sources", r->sources.digest);
+	node_key_add(k, "commit", r->commit);
+	node_key_add_entry(k, "options", "--until", r->o->until);
+	node_key_add_entry(k, "options", "--no-bench", r->o->no_bench ? "given" : "");
+	node_key_add(k, "dist", dist);
 	if (r->o->profile) {
 		auto_free char *beside = xasprintf("%s.json", r->o->profile);
 
-		hash_file_identity(&h, r->o->profile);
-		hash_file_identity(&h, beside);
+		key_file(k, "given", r->o->profile);
+		key_file(k, "given", beside);
 	}
-	run_hash_environment(&h);
-	sha256_end(&h, hex);
+	run_key_environment(k);
+	node_key_end(k);
 }
 
 void run_note_driver(struct run *r, const struct training_facts *t)

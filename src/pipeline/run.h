@@ -9,6 +9,7 @@
 #include "facts/training.h"
 #include "facts/verdict.h"
 #include "gate/gate.h"
+#include "pipeline/key.h"
 #include "pipeline/pipeline.h"
 #include "store/source.h"
 #include "store/store.h"
@@ -17,6 +18,7 @@
 /* What a build node gives. */
 struct build_out {
 	char *key, *folder; /* of the node */
+	char *token;        /* names the build folder that is kept */
 	struct build_facts facts;
 	struct strv binaries; /* folder/bin/NAME, in the order of the plan */
 	struct strv shipped;  /* the same as they ship (stripped), set by the check node */
@@ -27,6 +29,8 @@ struct build_out {
 struct run {
 	const struct pipeline_options *o;
 	struct report *report;
+	const char *stage;       /* title of the one that runs */
+	char *stage_why;         /* why it runs, when that was asked */
 	bool reused;             /* the stage that runs took its node from the store */
 	uint64_t wrapper_cpu_ns; /* of the shims of the builds that ran */
 	uint64_t driver_cpu_ns;  /* of the load driver in this run */
@@ -67,7 +71,7 @@ int node_probe(struct run *r, struct error *err);
 int node_build(struct run *r, enum toolchain_mode mode, struct error *err);
 int node_train(struct run *r, struct error *err);
 /* Adds what a training depends on beside the binaries: plan, environment, `when:` commands. */
-int node_hash_training(struct run *r, struct sha256 *h, struct error *err);
+int node_key_training(struct run *r, struct node_key *k, struct error *err);
 int node_merge(struct run *r, struct error *err);
 int node_gate(struct run *r, enum gate_moment moment, struct error *err);
 /* profile-was-used, as far as one build alone can be judged: a binary without a recorded link, or
@@ -93,15 +97,21 @@ void run_close(struct run *r);
 /* Ends what is left of an interrupted run of this project, removes its scratch folder, and makes a
  * new one: r->scratch. Needs the lock. */
 int run_begin(struct run *r, struct error *err);
+/* The copy of the sources in the slot, or NULL when they are built where they are. Caller frees. */
+char *run_source_copy(const struct run *r);
 int run_scan(struct run *r, struct source_tree *ret, struct error *err);
 /* The folder for artefacts, absolute; caller frees. */
 char *run_dist(const struct run *r);
 /* Adds the environment variables that a build may depend on. */
 void run_build_environment(const struct run *r, struct strv *env, struct error *err);
-/* Adds every variable that a build sees, apart from those that describe the terminal or session. */
+/* Adds every variable that a build sees to a key, apart from those that describe the terminal or
+ * session. */
+void run_key_environment(struct node_key *k);
+void run_key_compilers(const struct run *r, struct node_key *k);
+/* The same as one digest. */
 void run_hash_environment(struct sha256 *h);
-/* Digest of everything that the whole build depends on apart from the compilers. */
-void run_top_key(const struct run *r, char hex[65]);
+/* Everything that the whole build depends on apart from the compilers. */
+void run_top_key(const struct run *r, struct node_key *k);
 /* Commit id of the source tree by its git folder, without starting git; NULL when there is none. */
 char *run_read_commit(const char *root);
 

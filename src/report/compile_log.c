@@ -1,6 +1,5 @@
 #include "report/compile_log.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -14,23 +13,15 @@ void compile_logs_release(struct compile_logs *l)
 		build_facts_release(&l->v[i]);
 	free(l->v);
 	free(l->slot);
+	free(l->source);
+	free(l->copy);
+	free(l->kept);
 	memset(l, 0, sizeof(*l));
 }
 
 char *compile_log_word(const char *slot, const char *word)
 {
-	auto_buf struct buf b = BUF_INIT;
-	size_t n = slot ? strlen(slot) : 0;
-
-	for (const char *at; n && (at = strstr(word, slot)); word = at + n) {
-		/* "/state/slot" is no part of "/state/slot-2". */
-		bool whole = !isalnum((unsigned char)at[n]) && !strchr("-_.", at[n] ? at[n] : ':');
-
-		buf_add(&b, word, (size_t)(at - word));
-		buf_adds(&b, whole ? "{slot}" : slot);
-	}
-	buf_adds(&b, word);
-	return buf_detach(&b);
+	return slot ? path_replace(word, slot, "{slot}") : xstrdup(word);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */

@@ -7,7 +7,10 @@
 #include "facts/compile.h"
 
 struct compile_logs {
-	char *slot; /* where the builds happened; paths below it are written {slot}/… */
+	char *slot;   /* where the builds happened; paths below it are written {slot}/… */
+	char *source; /* the user's tree */
+	char *copy;   /* its copy in the slot; NULL: built where it is */
+	char *kept;   /* where the plain build's slot lies now; NULL: removed */
 	struct build_facts *v;
 	size_t n, cap;
 };

@@ -12,8 +12,10 @@ void report_release(struct report *r)
 	free(r->target);
 	free(r->started);
 	free(r->dist);
-	for (size_t i = 0; i < r->n_stages; i++)
+	for (size_t i = 0; i < r->n_stages; i++) {
 		free(r->stages[i].name);
+		free(r->stages[i].why);
+	}
 	free(r->stages);
 	verdicts_release(&r->verdicts);
 	training_facts_release(&r->training);

@@ -14,6 +14,7 @@ struct report_stage {
 	char *name;
 	uint64_t wall_ns, cpu_ns;
 	bool reused;
+	char *why; /* it ran, or what it was reused from; NULL: not asked */
 };
 
 /* A program that the build put in front of its compilers (ccache, distcc). */

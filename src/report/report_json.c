@@ -15,6 +15,7 @@ static json_t *stages_json(const struct report *r)
 		json_object_set_new(o, "wall_ns", json_u64(s->wall_ns));
 		json_object_set_new(o, "cpu_ns", json_u64(s->cpu_ns));
 		json_object_set_new(o, "reused", json_boolean(s->reused));
+		json_object_set_new(o, "why", json_text(s->why));
 		json_array_append_new(a, o);
 	}
 	return a;

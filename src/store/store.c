@@ -215,6 +215,7 @@ int store_node_commit(const struct store *s, const char *key, json_t *record, st
 	json_t *outputs = json_object();
 
 	json_object_set_new(record, "outputs", outputs);
+	json_object_set_new(record, "finished_ns", json_u64(clock_real_ns()));
 	if (tree_walk(folder, sync_entry, NULL, err) < 0 || dir_sync(folder, err) < 0 ||
 		dir_sync(parent, err) < 0 || tree_walk(folder, list_output, outputs, err) < 0)
 		return -1;

@@ -45,7 +45,8 @@ char *store_path(const struct store *s, const char *name); /* root/name; caller 
 json_t *store_node_record(const struct store *s, const char *key);
 /* Empties and creates the node's folder; *ret is its path (caller frees). */
 int store_node_begin(const struct store *s, const char *key, char **ret, struct error *err);
-/* Syncs the outputs and writes the record, with the outputs' digests added to it as "outputs". */
+/* Syncs the outputs and writes the record, with the outputs' digests added to it as "outputs" and
+ * the time as "finished_ns". */
 int store_node_commit(const struct store *s, const char *key, json_t *record, struct error *err);
 char *store_node_folder(const struct store *s, const char *key); /* caller frees */
 

@@ -437,7 +437,10 @@ static void add_partial(struct join *j, const struct link_input *in,
 {
 	size_t n = j->via.n;
 
-	strv_add(&j->via, in->path);
+	if (in->member)
+		strv_addf(&j->via, "%s(%s)", in->path, in->member);
+	else
+		strv_add(&j->via, in->path);
 	add_links(j, partial, depth + 1);
 	free(j->via.v[n]);
 	j->via.v[n] = NULL;

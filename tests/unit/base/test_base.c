@@ -79,6 +79,38 @@ static void test_json_u64(void **state)
 	assert_true(json_integer_value(large) == INT64_MAX);
 }
 
+static void expect_replaced(const char *text, const char *want)
+{
+	auto_free char *got = path_replace(text, "/s/slot", "{slot}");
+
+	assert_string_equal(got, want);
+}
+
+static void test_path_replace(void **state)
+{
+	expect_replaced("", "");
+	expect_replaced("/s/slot", "{slot}");
+	expect_replaced("/s/slot/a.c", "{slot}/a.c");
+	expect_replaced("-I/s/slot/inc", "-I{slot}/inc");
+	expect_replaced("-fmap=/s/slot=/s/slot/x:/s/slot", "-fmap={slot}={slot}/x:{slot}");
+	expect_replaced("/s/slot-2/a", "/s/slot-2/a");
+	expect_replaced("/s/slots /s/slot.old /s/slot2", "/s/slots /s/slot.old /s/slot2");
+	expect_replaced("/s/slot\xc3\xa4/a", "/s/slot\xc3\xa4/a");
+	expect_replaced("'/s/slot'", "'{slot}'");
+}
+
+static void test_utc_text(void **state)
+{
+	char text[CLOCK_TEXT];
+
+	clock_utc_text(0, text);
+	assert_string_equal(text, "1970-01-01T00:00:00Z");
+	clock_utc_text(1764434722, text);
+	assert_string_equal(text, "2025-11-29T16:45:22Z");
+	clock_utc_text(UINT64_MAX, text); /* no such time: some text, or none */
+	assert_true(strlen(text) < CLOCK_TEXT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -86,6 +118,8 @@ int main(void)
 		cmocka_unit_test(test_tail_of_much),
 		cmocka_unit_test(test_rusage),
 		cmocka_unit_test(test_json_u64),
+		cmocka_unit_test(test_path_replace),
+		cmocka_unit_test(test_utc_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,2 @@
+# The file must be named.
+whet build --compile-commands

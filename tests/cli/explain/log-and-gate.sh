@@ -1,0 +1,2 @@
+# Two questions at once are refused.
+whet explain --log stale
