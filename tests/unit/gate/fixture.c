@@ -116,8 +116,9 @@ static void add_rustc_link(struct build_facts *b)
 	strv_addf(&r->argv, "/slot/deps/tool-0123456789abcdef.tool.%s-cgu.0.rcgu.o", b->variant);
 	strv_split_words(&r->argv, "/r/lib/libstd-00112233445566aa.rlib -lc -o /slot/deps/tool");
 	if (instrumented)
-		strv_split_words(&r->argv, "/r/lib/libprofiler_builtins-00112233445566bb.rlib -u "
-					   "__llvm_profile_runtime /tmp/w/hook-0123456789abcdef.o");
+		strv_split_words(&r->argv,
+			"/r/lib/libprofiler_builtins-00112233445566bb.rlib -u "
+			"__llvm_profile_runtime /tmp/w/hook-0123456789abcdef.o -lc");
 	else
 		strv_add(&r->argv, "-Wl,--gc-sections");
 	r->output = xstrdup("/slot/deps/tool");
@@ -126,8 +127,8 @@ static void add_rustc_link(struct build_facts *b)
 	r->links[0].path = xstrdup("/r/lib/libstd-00112233445566aa.rlib");
 	r->n_links = r->cap_links = 1;
 	if (instrumented)
-		strv_add(&fixture_record(b, "crate")->added,
-			"-Clink-arg=/tmp/w/hook-0123456789abcdef.o");
+		strv_split_words(&fixture_record(b, "crate")->added,
+			"-Clink-arg=/tmp/w/hook-0123456789abcdef.o -Clink-arg=-lc");
 }
 
 struct object_fact *fixture_add_object(struct build_facts *b, const char *path,
