@@ -64,8 +64,18 @@ static bool is_cargo_download(const char *path)
 	return strstr(path, "/registry/src/") || strstr(path, "/git/checkouts/");
 }
 
-/* A file that was written while the build ran may have been read in either form: what is recorded
- * then equals nothing. */
+/* Whether the plain build read the file with this content. */
+static bool plain_read(const struct run *r, const char *path, const char *hex)
+{
+	const json_t *entry = r->plain.outside ? json_object_get(r->plain.outside, path) : NULL;
+	const char *then = json_string_value(json_object_get(entry, "sha256"));
+
+	return then && *then && strcmp(then, hex) == 0;
+}
+
+/* A file that was touched while the build ran may have been read in two forms: what is recorded
+ * then equals nothing, unless an earlier build of the run found it as it is now (a backup by hard
+ * links, say, changes a file's times and not its content). */
 static void add_file(struct collecting *c, const char *path)
 {
 	char hex[SHA256_HEX] = ABSENT;
@@ -74,7 +84,8 @@ static void add_file(struct collecting *c, const char *path)
 	json_t *o;
 
 	if (stat(path, &st) == 0 &&
-		(ns(&st.st_ctim) >= c->p->start_ns || sha256_file(path, hex, NULL) < 0))
+		(sha256_file(path, hex, NULL) < 0 ||
+			(ns(&st.st_ctim) >= c->p->start_ns && !plain_read(c->r, path, hex))))
 		hex[0] = '\0';
 	o = json_object();
 	json_set_text(o, "sha256", hex);
