@@ -202,54 +202,49 @@ static bool is_derived(const char *word)
 	return strstr(word, "/libprofiler_builtins-") && ends(word, ".rlib");
 }
 
-/* Whether the rustc call that made this link was told to hand the word (a normal one) to its
- * linker.
- */
-static bool is_handed_on(
-	const struct compile_record *link, const struct compile_log *log, const char *word)
+/* What the rustc call that made this link was told to hand on to its linker, as normal words. */
+static void handed_on(
+	const struct compile_record *link, const struct compile_log *log, struct strv *ret)
 {
 	static const char option[] = "-Clink-arg=";
 
 	for (size_t i = 0; i < log->n; i++) {
 		const struct strv *added = &log->v[i].added;
 
-		for (size_t k = 0; strcmp(log->v[i].id, link->parent) == 0 && k < added->n; k++) {
-			auto_free char *told = starts(added->v[k], option)
-						       ? normal_word(added->v[k] + strlen(option))
-						       : NULL;
-
-			if (told && strcmp(told, word) == 0)
-				return true;
-		}
+		if (strcmp(log->v[i].id, link->parent) != 0)
+			continue;
+		for (size_t k = 0; k < added->n; k++)
+			if (starts(added->v[k], option))
+				strv_take(ret, normal_word(added->v[k] + strlen(option)));
 	}
-	return false;
 }
 
-static bool occurs_from(const struct strv *words, size_t i, const char *word)
+/* Takes each of these words out once. They come last in a link, behind rustc's own of the same
+ * text (-lc). */
+static void drop_last(struct strv *words, const struct strv *gone)
 {
-	for (; i < words->n; i++)
-		if (strcmp(words->v[i], word) == 0)
-			return true;
-	return false;
+	for (size_t i = 0; i < gone->n; i++)
+		for (size_t k = words->n; k-- > 0;)
+			if (strcmp(words->v[k], gone->v[i]) == 0) {
+				free(words->v[k]);
+				memmove(&words->v[k], &words->v[k + 1],
+					(words->n - k) * sizeof(words->v[0]));
+				words->n--;
+				break;
+			}
 }
 
 /* The words of a link that rustc called, without its own temporary objects (evidence judges what
- * they hold) and, beside an instrumented build, without what follows from the added flags. */
-static void drop_derived(const struct compile_record *link, const struct compile_log *log,
-	bool beside_instrumented, struct strv *words)
+ * they hold) and, beside an instrumented build, without what rustc derives from the added flags. */
+static void drop_derived(bool beside_instrumented, struct strv *words)
 {
 	auto_strv struct strv kept = STRV_INIT;
 
 	for (size_t i = 0; i < words->n; i++) {
 		const char *word = words->v[i];
-		/* What is handed on stands last: rustc's own -lc is another one. */
-		bool last = !occurs_from(words, i + 1, word);
 
-		if (ends(word, ".rcgu.o") ||
-			(beside_instrumented &&
-				(is_derived(word) || (last && is_handed_on(link, log, word)))))
-			continue;
-		strv_add(&kept, word);
+		if (!ends(word, ".rcgu.o") && !(beside_instrumented && is_derived(word)))
+			strv_add(&kept, word);
 	}
 	strv_release(words);
 	strv_add_all(words, &kept);
@@ -290,15 +285,17 @@ static bool compare_flags(const struct compile_record *a, const struct compile_r
 {
 	const char *other = build->variant;
 	bool instrumented = strcmp(other, "instrumented") == 0;
-	auto_strv struct strv x = STRV_INIT, y = STRV_INIT;
+	auto_strv struct strv x = STRV_INIT, y = STRV_INIT, told = STRV_INIT;
 	auto_free char *label = record_label(a);
 	size_t at;
 
 	comparable_words(a, &x);
 	comparable_words(b, &y);
 	if (a->parent && b->parent) {
-		drop_derived(a, &build->log, instrumented, &x);
-		drop_derived(b, &build->log, instrumented, &y);
+		handed_on(b, &build->log, &told);
+		drop_last(&y, &told);
+		drop_derived(instrumented, &x);
+		drop_derived(instrumented, &y);
 	}
 	at = strv_first_difference(&x, &y);
 	if (at == (size_t)-1)
