@@ -158,7 +158,8 @@ static const struct key build[] = {
 	{"env", KEY_ENV, BUILD(env),
 		.doc = "Environment of every build step; may hold placeholders."},
 	{"cargo", KEY_TEXT, BUILD(cargo),
-		.doc = "The cargo front end, such as `cargo zigbuild`; default `cargo`."},
+		.doc = "The cargo front end, such as `cargo zigbuild` or a script in `dir`; "
+		       "default `cargo`."},
 	{"args", KEY_LIST, BUILD(args),
 		.doc = "More arguments for cargo build, cmake, meson setup, configure or make."},
 	{"configure", KEY_TEXT, BUILD(configure),
