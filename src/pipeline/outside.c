@@ -36,6 +36,7 @@ struct collecting {
 	const struct run *r;
 	const struct outside_place *p;
 	json_t *seen;       /* the names as they were given */
+	json_t *followed;   /* those of them that cargo looks at; NULL: not reading its lists */
 	struct strv *tools; /* whose own files are in already */
 	json_t *files;
 };
@@ -99,6 +100,8 @@ static void consider(struct collecting *c, const char *cwd, const char *name)
 	char real[PATH_MAX];
 	struct stat st;
 
+	if (c->followed)
+		json_object_set_new(c->followed, path, json_true());
 	if (json_object_get(c->seen, path))
 		return;
 	json_object_set_new(c->seen, path, json_true());
@@ -275,14 +278,15 @@ static void add_settings(struct collecting *c)
 	}
 }
 
-/* cargo looks at its own files and at what the compilers and build scripts name. */
+/* cargo looks at its own files and at what stands in its lists of what rustc and build scripts
+ * read. */
 static bool cargo_looks_at(const struct collecting *c, const char *path, const char *full)
 {
 	static const char *const own[] = {
 		"Cargo.toml", "Cargo.lock", ".cargo/config.toml", ".cargo/config"};
 	size_t n = strlen(path);
 
-	if (json_object_get(c->seen, full) || (n > 3 && strcmp(path + n - 3, ".rs") == 0))
+	if (json_object_get(c->followed, full) || (n > 3 && strcmp(path + n - 3, ".rs") == 0))
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
 		size_t k = strlen(own[i]);
@@ -329,10 +333,10 @@ int outside_collect(const struct run *r, const struct outside_place *p,
 	const struct compile_log *log, json_t **ret, struct error *err)
 {
 	auto_free char *path = list_path(p->state);
-	auto_json json_t *seen = json_object();
+	auto_json json_t *seen = json_object(), *followed = json_object();
 	auto_strv struct strv tools = STRV_INIT;
 	json_t *old = read_list(p->state);
-	struct collecting c = {r, p, seen, &tools, old ? old : json_object()};
+	struct collecting c = {r, p, seen, NULL, &tools, old ? old : json_object()};
 	int result = 0;
 
 	for (size_t i = 0; i < log->n; i++)
@@ -346,6 +350,7 @@ int outside_collect(const struct run *r, const struct outside_place *p,
 	}
 	if (r->plan.build.tool == TOOL_CARGO) {
 		add_settings(&c);
+		c.followed = followed;
 		result = tree_walk(p->build, add_dep_info, &c, err);
 		add_overlooked(&c);
 	}
