@@ -24,6 +24,7 @@ check-asan:
 
 # Every acceptance point without a limit; writes docs/acceptance.md.
 check-full: check
+	@tests/run --build $(BUILD) --rest
 	@tools/acceptance --build $(BUILD)
 
 format:
