@@ -118,6 +118,16 @@ static int by_sha(const void *a, const void *b)
 	return strcmp(x->sha256, y->sha256);
 }
 
+/* Two calls may make the same bytes (libtool's, with and without -fPIC): which one an archive
+ * member is taken for must not depend on the order in which they ran. */
+static int by_sha_and_path(const void *a, const void *b)
+{
+	const struct output *x = *(struct output *const *)a, *y = *(struct output *const *)b;
+	int c = by_sha(a, b);
+
+	return c ? c : strcmp(x->path, y->path);
+}
+
 /* Objects only: hashing every linked program as well would cost more than it tells. */
 static bool is_object_kind(enum call_kind k)
 {
@@ -155,7 +165,7 @@ static void hash_outputs(struct join *j)
 		j->by_hash[j->n_by_hash++] = o;
 	}
 	if (j->n_by_hash)
-		qsort(j->by_hash, j->n_by_hash, sizeof(struct output *), by_sha);
+		qsort(j->by_hash, j->n_by_hash, sizeof(struct output *), by_sha_and_path);
 }
 
 static const struct compile_record *record_by_hash(struct join *j, const char *sha256)
@@ -167,6 +177,8 @@ static const struct compile_record *record_by_hash(struct join *j, const char *s
 	if (!j->hashed)
 		hash_outputs(j);
 	found = j->n_by_hash ? bsearch(&k, j->by_hash, j->n_by_hash, sizeof(k), by_sha) : NULL;
+	while (found && found > j->by_hash && by_sha(&found[-1], &k) == 0)
+		found--;
 	j->made_as = found ? (*found)->path : NULL;
 	return found ? (*found)->record : NULL;
 }
