@@ -78,7 +78,7 @@ void store_projects_release(struct store_projects *p)
 /* What whet makes in a state, in the order in which it goes: first the records that say that
  * something is finished, last what says whose folder this is. */
 static const char *const own[] = {"last", "run.json", "index", "nodes", "builds", "profiles",
-	"slot", "hook", "shim", "shim-node.json", "lock", STATE_MARKER};
+	"sources", "slot", "hook", "shim", "shim-node.json", "lock", STATE_MARKER};
 
 static bool is_own(const char *name)
 {

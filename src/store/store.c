@@ -96,7 +96,7 @@ static int sweep_entry(
 void store_sweep(const struct store *s)
 {
 	/* All is written under the lock but the index, and that may fail. */
-	static const char *const folders[] = {".", "last", "hook", "profiles", "builds"};
+	static const char *const folders[] = {".", "last", "hook", "profiles", "builds", "sources"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
 		auto_free char *folder = store_path(s, folders[i]);
