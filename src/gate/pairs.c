@@ -193,8 +193,10 @@ static bool ends(const char *s, const char *with)
  * profiler runtime, holds on to it, and no longer drops sections. A closed list. */
 static bool is_derived(const char *word)
 {
-	static const char *const words[] = {
-		"-u __llvm_profile_runtime", "-Wl,-u,__llvm_profile_runtime", "-Wl,--gc-sections"};
+	static const char *const words[] = {"-u __llvm_profile_runtime",
+		"-Wl,-u,__llvm_profile_runtime", "-Wl,--gc-sections",
+		/* to a linker without a driver before it */
+		"--gc-sections"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (strcmp(words[i], word) == 0)

@@ -663,6 +663,9 @@ static void test_harmless_differences(void **state)
 		"-Wl,--list=/var/tmp/whet-4567/whet-tmp/rustcXyz/list");
 	strv_add(&fixture_record(&x.optimised, "crate")->argv, "--diagnostic-width=80");
 	strv_add(&fixture_record(&x.plain, "crate")->argv, "--diagnostic-width=211");
+	/* Words to a linker without a driver before it. */
+	set_word(&x.plain, "rlink", "-Wl,--gc-sections", "--gc-sections");
+	set_word(&x.optimised, "rlink", "-Wl,--gc-sections", "--gc-sections");
 	fixture_judge(&x);
 	if (verdicts_failed(&x.verdicts)) {
 		show(&x);
