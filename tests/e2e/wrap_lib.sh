@@ -3,8 +3,11 @@
 set -u
 build=$(readlink -f "${WHET_BUILD:?usage: WHET_BUILD=FOLDER $0}")
 bin=$build/src/wrap
-cc=${WHET_E2E_CC:-clang-22}
-command -v "$cc" >/dev/null || { echo "no $cc"; exit 77; }
+cc=${WHET_E2E_CC:-}
+for v in 22 21 20 19 18 17 16 15 14; do
+	[ -z "$cc" ] && command -v "clang-$v" >/dev/null && command -v "llvm-profdata-$v" >/dev/null && cc=clang-$v
+done
+command -v "${cc:-none}" >/dev/null || { echo "no ${cc:-clang} with its llvm-profdata"; exit 77; }
 llvm=${cc#clang-}
 work=$(mktemp -d "${TMPDIR:-/tmp}/whet-wrap-XXXXXX")
 open=$(mktemp -d /tmp/whet-wrap-open-XXXXXX) # reachable by a worker that dropped its privileges
