@@ -54,6 +54,9 @@ uint64_t proc_start_time(pid_t pid)
 	return stat_field(pid, 22, &t) ? t : 0;
 }
 
+/* Of a process that is not our own: listings in a row that must show nothing below it. */
+#define EMPTY_ROUNDS 4
+
 /* One process as its stat showed it. */
 struct one {
 	pid_t pid, parent, group;
@@ -227,9 +230,24 @@ static size_t kill_round(pid_t root, bool groups)
 	return alive;
 }
 
+void proc_reap(void)
+{
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+}
+
+/* One that is listed among our own children, and that nobody else can reap: its pid is its own. */
+static bool may_kill(pid_t root, pid_t pid, struct one *child)
+{
+	if (root == getpid() && !n_earlier)
+		return true;
+	return read_one(pid, child) && child->parent == root && !is_dead(child) &&
+	       !is_earlier(child);
+}
+
 /* Kills the children of root as fast as they appear: a chain of processes each of which forks the
  * next and ends is always somewhere else when all of /proc has been read, but its orphans become
- * children of root at once. */
+ * children of root at once. Nothing here may take longer than a fork. */
 static void chase_children(pid_t root, uint64_t until)
 {
 	char path[64], text[4096];
@@ -239,38 +257,42 @@ static void chase_children(pid_t root, uint64_t until)
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)root, (int)root);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	while (clock_mono_ns() < until) {
+		if (root == getpid())
+			proc_reap(); /* or the dead fill the list */
 		n = fd < 0 ? 0 : pread(fd, text, sizeof(text) - 1, 0);
 		text[n > 0 ? n : 0] = '\0';
 		for (char *p = text, *end; *p; p = end) {
-			struct one child;
+			struct one child = {0};
 			pid_t pid = (pid_t)strtol(p, &end, 10);
 
 			if (end == p)
 				break;
-			if (read_one(pid, &child) && child.parent == root && !is_dead(&child) &&
-				!is_earlier(&child))
-				proc_signal(pid, child.start, SIGKILL);
+			if (may_kill(root, pid, &child))
+				kill(pid, SIGKILL);
 		}
-		nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
 	}
 }
 
-void proc_reap(void)
+/* A listing that shows nothing proves nothing: one that hops may be where it has been looked at
+ * already. Of our own children the kernel knows: whoever lives below us descends from one of them,
+ * and its orphans are handed to us before their parent can be reaped. */
+static bool none_below(pid_t root, int empty)
 {
-	while (waitpid(-1, NULL, WNOHANG) > 0)
-		;
+	if (root == getpid() && !n_earlier) {
+		proc_reap();
+		return waitid(P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
+	}
+	return empty >= EMPTY_ROUNDS;
 }
 
 bool proc_kill_below(pid_t root, uint64_t limit_ns)
 {
 	uint64_t end = clock_mono_ns() + limit_ns;
+	int empty = 0;
 
 	for (int round = 0;; round++) {
-		size_t alive = kill_round(root, round > 2);
-
-		if (root == getpid())
-			proc_reap();
-		if (!alive)
+		empty = kill_round(root, round > 2) ? 0 : empty + 1;
+		if (none_below(root, empty))
 			return true;
 		if (clock_mono_ns() >= end)
 			return false;
