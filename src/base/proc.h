@@ -76,9 +76,15 @@ bool proc_signal(pid_t pid, uint64_t start, int sig);
 /* The pids of all live descendants of pid (not pid itself). *ret is malloc'ed; returns count. */
 size_t proc_descendants(pid_t pid, pid_t **ret);
 
-/* Reads /proc/PID/stat into text and returns its third field (the state), with the others behind
- * it; NULL when the process is gone. 1024 bytes are enough. */
-const char *proc_stat(pid_t pid, char *text, size_t size);
+/* One process as its /proc/PID/stat shows it (proc(5)). */
+struct proc_stat {
+	char state; /* 'R', 'S', 'Z', … */
+	pid_t parent, group;
+	uint64_t reaped_ticks; /* user and system time of the children that it waited for */
+	uint64_t start;        /* in clock ticks since boot */
+};
+/* False when the process is gone. */
+bool proc_stat(pid_t pid, struct proc_stat *ret);
 /* Start time of a process in clock ticks since boot (field 22 of its stat), 0 when it is gone: a
  * pid with its start time names a process for good. */
 uint64_t proc_start_time(pid_t pid);

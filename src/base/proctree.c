@@ -15,7 +15,8 @@
 #include "base/mem.h"
 #include "base/proc.h"
 
-const char *proc_stat(pid_t pid, char *text, size_t size)
+/* From the third field on, behind the name, which may hold anything; NULL: the process is gone. */
+static const char *read_fields(pid_t pid, char *text, size_t size)
 {
 	auto_close int fd = -1;
 	char path[64], *p;
@@ -27,31 +28,36 @@ const char *proc_stat(pid_t pid, char *text, size_t size)
 	if (n <= 0)
 		return NULL;
 	text[n] = '\0';
-	p = strrchr(text, ')'); /* the name may hold anything */
+	p = strrchr(text, ')');
 	return p && p[1] == ' ' ? p + 2 : NULL;
 }
 
-/* Field n (from 4 on) of /proc/PID/stat. */
-static bool stat_field(pid_t pid, int field, uint64_t *ret)
+bool proc_stat(pid_t pid, struct proc_stat *ret)
 {
 	char text[1024];
-	const char *p = proc_stat(pid, text, sizeof(text));
+	const char *p = read_fields(pid, text, sizeof(text));
+	uint64_t field[23] = {0};
 
-	for (int at = 3; p && at < field; at++) {
+	if (!p)
+		return false;
+	ret->state = *p;
+	for (int i = 3; i < 23 && p; i++) {
+		field[i] = strtoull(p, NULL, 10);
 		p = strchr(p, ' ');
 		p = p ? p + 1 : NULL;
 	}
-	if (!p)
-		return false;
-	*ret = strtoull(p, NULL, 10);
+	ret->parent = (pid_t)field[4];
+	ret->group = (pid_t)field[5];
+	ret->reaped_ticks = field[16] + field[17];
+	ret->start = field[22];
 	return true;
 }
 
 uint64_t proc_start_time(pid_t pid)
 {
-	uint64_t t = 0;
+	struct proc_stat s;
 
-	return stat_field(pid, 22, &t) ? t : 0;
+	return proc_stat(pid, &s) ? s.start : 0;
 }
 
 /* Of a process that is not our own: listings in a row that must show nothing below it. */
@@ -67,21 +73,15 @@ struct one {
 
 static bool read_one(pid_t pid, struct one *ret)
 {
-	char text[1024];
-	const char *p = proc_stat(pid, text, sizeof(text));
-	uint64_t field[23] = {0};
+	struct proc_stat s;
 
-	if (!p)
+	if (!proc_stat(pid, &s))
 		return false;
-	*ret = (struct one){.pid = pid, .state = *p};
-	for (int i = 3; i < 23 && p; i++) {
-		field[i] = strtoull(p, NULL, 10);
-		p = strchr(p, ' ');
-		p = p ? p + 1 : NULL;
-	}
-	ret->parent = (pid_t)field[4];
-	ret->group = (pid_t)field[5];
-	ret->start = field[22];
+	*ret = (struct one){.pid = pid,
+		.parent = s.parent,
+		.group = s.group,
+		.start = s.start,
+		.state = s.state};
 	return true;
 }
 

@@ -72,35 +72,38 @@ static json_t *read_stop(const struct store *store)
 	return path_exists(path) ? json_read_file(path, NULL) : NULL;
 }
 
-static int read_last(const char *file, struct verdicts *ret, json_t **ret_stop, struct error *err)
+/* The store of the plan's project; project: its name, caller frees. */
+static int open_store(const char *file, struct store *ret, char **project, struct error *err)
 {
 	struct plan plan = {0};
-	struct store store = STORE_INIT;
 	int r = plan_read(file, &plan, err);
 
-	if (r < 0)
-		return -1;
-	r = store_open(&store, plan.project, plan.root, err);
-	if (r == 0) {
-		auto_free char *path = store_path(&store, "last/verdicts.json");
-		auto_json json_t *j = NULL;
-
-		*ret_stop = read_stop(&store);
-		if (!path_exists(path) && *ret_stop)
-			r = 0;
-		else if (!path_exists(path))
-			r = error_set(err, ERR_ENVIRONMENT,
-				"no gate of project '%s' has been asked yet; run `whet build` "
-				"first",
-				plan.project);
-		else
-			j = sealed_read(path, err);
-		if (r == 0 && path_exists(path))
-			r = j ? verdicts_from_json(json_object_get(j, "verdicts"), ret, err) : -1;
-	}
-	store_close(&store);
+	if (r == 0)
+		r = store_open(ret, plan.project, plan.root, err);
+	if (r == 0)
+		*project = xstrdup(plan.project);
 	plan_release(&plan);
 	return r;
+}
+
+static int read_last(const char *file, struct verdicts *ret, json_t **ret_stop, struct error *err)
+{
+	auto_store struct store store = STORE_INIT;
+	auto_free char *project = NULL, *path = NULL;
+	auto_json json_t *j = NULL;
+
+	if (open_store(file, &store, &project, err) < 0)
+		return -1;
+	path = store_path(&store, "last/verdicts.json");
+	*ret_stop = read_stop(&store);
+	if (!path_exists(path))
+		return *ret_stop ? 0
+				 : error_set(err, ERR_ENVIRONMENT,
+					   "no gate of project '%s' has been asked yet; run `whet "
+					   "build` first",
+					   project);
+	j = sealed_read(path, err);
+	return j ? verdicts_from_json(json_object_get(j, "verdicts"), ret, err) : -1;
 }
 
 /* Of a gate that was asked twice the last verdict counts. */
@@ -157,14 +160,11 @@ static void print_failed(const struct cli *cli, const struct verdicts *vs, json_
 static int show_log(const struct cli *cli, const char *file, struct error *err)
 {
 	const struct build_view view = {.log = true};
+	auto_store struct store store = STORE_INIT;
+	auto_free char *project = NULL;
 	struct compile_logs logs = {0};
-	struct plan plan = {0};
-	struct store store = STORE_INIT;
-	int r = plan_read(file, &plan, err);
+	int r = open_store(file, &store, &project, err);
 
-	if (r < 0)
-		return -1;
-	r = store_open(&store, plan.project, plan.root, err);
 	if (r == 0)
 		r = pipeline_stopped_logs(store.root, &logs, err);
 	if (r == 0 && !logs.n)
@@ -174,8 +174,6 @@ static int show_log(const struct cli *cli, const char *file, struct error *err)
 	if (r == 0)
 		build_view_show(&view, cli, &logs);
 	compile_logs_release(&logs);
-	store_close(&store);
-	plan_release(&plan);
 	return r;
 }
 

@@ -31,6 +31,8 @@ int elf_facts_read(const char *path, struct elf_facts *ret, struct error *err);
  * NULL; added to): names of defined functions, local ones too. */
 int elf_object_code(
 	const void *data, size_t n, char code_hash[65], struct strv *functions, struct error *err);
+/* The same hash of an object file; NULL when it is no object or has no code. Caller frees. */
+char *elf_code_of_file(const char *path);
 /* What a relocatable object tells of the program that made it. */
 struct elf_origin {
 	char *maker;        /* what its section .comment says; NULL: nothing */

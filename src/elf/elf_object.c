@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "elf/elf_facts.h"
@@ -153,4 +154,17 @@ int elf_object_code(
 	if (functions && has_symbols)
 		add_functions(&i, &symbols, functions);
 	return 0;
+}
+
+char *elf_code_of_file(const char *path)
+{
+	char hex[SHA256_HEX] = "";
+	struct file_map f;
+
+	if (file_map(path, &f, NULL) < 0)
+		return NULL;
+	if (elf_object_code(f.p, f.n, hex, NULL, NULL) < 0)
+		hex[0] = '\0';
+	file_unmap(&f);
+	return *hex ? xstrdup(hex) : NULL;
 }

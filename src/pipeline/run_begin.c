@@ -43,10 +43,9 @@ static bool has_environment_entry(pid_t pid, const char *entry)
 
 static bool is_dead(pid_t pid)
 {
-	char text[1024];
-	const char *state = proc_stat(pid, text, sizeof(text));
+	struct proc_stat s;
 
-	return !state || *state == 'Z' || *state == 'X';
+	return !proc_stat(pid, &s) || s.state == 'Z' || s.state == 'X';
 }
 
 static bool is_own(pid_t pid)

@@ -97,24 +97,16 @@ static void add_children(pid_t parent, struct link **v, size_t *n, size_t *cap)
 		closedir(d);
 }
 
-/* From /proc/PID/stat: parent (4), cutime (16), cstime (17), start (22). */
-static bool read_stat(pid_t pid, struct member *m)
+static bool read_member(pid_t pid, struct member *m)
 {
-	char text[1024];
-	const char *p = proc_stat(pid, text, sizeof(text));
-	uint64_t field[23] = {0};
+	struct proc_stat s;
 
-	if (!p)
+	if (!proc_stat(pid, &s))
 		return false;
-	for (int i = 3; i < 23 && p; i++) {
-		field[i] = strtoull(p, NULL, 10);
-		p = strchr(p, ' ');
-		p = p ? p + 1 : NULL;
-	}
 	m->pid = pid;
-	m->parent = (pid_t)field[4];
-	m->reaped = (field[16] + field[17]) * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
-	m->start = field[22];
+	m->parent = s.parent;
+	m->reaped = s.reaped_ticks * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
+	m->start = s.start;
 	return true;
 }
 
@@ -127,7 +119,7 @@ static size_t links_by_scan(pid_t root, struct link **ret)
 	for (size_t i = 0; i < total; i++) {
 		struct member m;
 
-		if (read_stat(pids[i], &m))
+		if (read_member(pids[i], &m))
 			add_link(ret, &n, &cap, m.pid, m.parent);
 	}
 	return n;
@@ -219,7 +211,7 @@ static void refresh(struct account *a, pid_t reaper)
 	for (size_t i = 0; i < n; i++) {
 		struct member m = {0}, *old;
 
-		if (!read_stat(links[i].pid, &m))
+		if (!read_member(links[i].pid, &m))
 			continue;
 		if (clock_getcpuclockid(m.pid, &m.clock) != 0 || !read_clock(&m))
 			continue;

@@ -31,6 +31,7 @@ int store_lock(struct store *s, struct error *err);
 /* Removes temporary files that a killed whet left half written. Needs the lock. */
 void store_sweep(const struct store *s);
 void store_close(struct store *s);
+#define auto_store __attribute__((cleanup(store_close)))
 /* Notes that something was used now: for the order of store_trim(), which spares it. */
 void store_use(const struct store *s, const char *kind, const char *name);
 

@@ -116,15 +116,9 @@ static bool assemble(const struct wrap_node *n, const char *from, const char *to
 
 static bool has_code(const char *object, const char *code_hash)
 {
-	char hex[SHA256_HEX] = "";
-	struct file_map f;
+	auto_free char *code = elf_code_of_file(object);
 
-	if (file_map(object, &f, NULL) < 0)
-		return false;
-	if (elf_object_code(f.p, f.n, hex, NULL, NULL) < 0)
-		hex[0] = 0;
-	file_unmap(&f);
-	return strcmp(hex, code_hash) == 0;
+	return code && strcmp(code, code_hash) == 0;
 }
 
 /* Whether assembling the source gives other code. One that cannot be assembled alone tells nothing.

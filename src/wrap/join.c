@@ -134,19 +134,6 @@ static bool is_object_kind(enum call_kind k)
 	return k == CALL_COMPILE || k == CALL_ASSEMBLE || k == CALL_PARTIAL_LINK;
 }
 
-static char *code_of(const char *path)
-{
-	char hex[SHA256_HEX] = "";
-	struct file_map f;
-
-	if (file_map(path, &f, NULL) < 0)
-		return NULL;
-	if (elf_object_code(f.p, f.n, hex, NULL, NULL) < 0)
-		hex[0] = 0;
-	file_unmap(&f);
-	return *hex ? xstrdup(hex) : NULL;
-}
-
 static void hash_outputs(struct join *j)
 {
 	j->hashed = true;
@@ -161,7 +148,7 @@ static void hash_outputs(struct join *j)
 		if (o->gone)
 			continue;
 		o->sha256 = xstrdup(hex);
-		o->code = code_of(o->path);
+		o->code = elf_code_of_file(o->path);
 		j->by_hash[j->n_by_hash++] = o;
 	}
 	if (j->n_by_hash)
