@@ -52,7 +52,7 @@ static int phase_vars(
 	strv_add_all(vars, &s->vars);
 	if (session_subject(s))
 		return 0;
-	work = xasprintf("%s/work/phase-%zu", folder, at + 1);
+	work = xasprintf("%s/scratch/phase-%zu", folder, at + 1);
 	env_set(vars, "work", work);
 	return dir_create(work, 0755, err);
 }

@@ -82,7 +82,7 @@ void session_close(struct session *s)
 static int start_one(struct session *s, const struct plan_service *plan, struct error *err)
 {
 	auto_free char *folder = path_absolute(s->o->folder);
-	auto_free char *work = xasprintf("%s/work/%s", folder, plan->name);
+	auto_free char *work = xasprintf("%s/scratch/%s", folder, plan->name);
 	auto_free char *log = xasprintf("%s/logs/%s.log", folder, plan->name);
 	auto_strv struct strv env = STRV_INIT;
 	struct running *r = &s->services[s->n_services];

@@ -12,7 +12,7 @@
 struct train_options {
 	const struct plan *plan;
 	const struct strv *binaries; /* absolute paths, in the order of plan.build.binary */
-	const char *folder;          /* fresh folder that gets work/, logs/ and profiles/ */
+	const char *folder;          /* fresh folder that gets scratch/, logs/ and profiles/ */
 	const char *profiles; /* folder for raw profiles: LAUNCH/PID.profraw; NULL: replay, none
 				 expected */
 	const char *self;     /* path of whet, for builtin services */
@@ -33,12 +33,12 @@ struct train_options {
 int train_run(const struct train_options *o, struct training_facts *ret, struct error *err);
 
 /* What the phases' `when:` commands say now: NAME=yes or NAME=no; NAME=unknown where one asks for
- * what only a started service gives. Adds to ret. Leaves work/ and logs/ in folder. */
+ * what only a started service gives. Adds to ret. Leaves scratch/ and logs/ in folder. */
 int train_conditions(const struct train_options *o, struct strv *ret, struct error *err);
 
-/* Leaves nothing in the profiles folder; folder gets work/, logs/ and, on failure, proof-profiles/.
- * Starts the instrumented binary's services (or, for a batch program, the first run phase) once and
- * stops them: proof that a start and stop leave a valid profile. */
+/* Leaves nothing in the profiles folder; folder gets scratch/, logs/ and, on failure,
+ * proof-profiles/. Starts the instrumented binary's services (or, for a batch program, the first
+ * run phase) once and stops them: proof that a start and stop leave a valid profile. */
 int train_prove(const struct train_options *o, struct error *err);
 
 /* Reads the evidence in a launch's profile folder: the hook's list of processes and the files. Adds

@@ -262,7 +262,7 @@ static void service_that_does_not_start(void **state)
 static void other_services_get_no_profile_environment(void **state)
 {
 	struct fixture *f = *state;
-	auto_free char *path = xasprintf("%s/work/helper/env", f->root);
+	auto_free char *path = xasprintf("%s/scratch/helper/env", f->root);
 	auto_buf struct buf text = BUF_INIT;
 
 	setenv("LLVM_PROFILE_FILE", "/nowhere/%p", 1);
@@ -277,7 +277,7 @@ static void other_services_get_no_profile_environment(void **state)
 	assert_null(strstr(buf_str(&text), "PROFILE_"));
 	assert_int_equal(f->facts.phases[0].status, PHASE_OK);
 	free(take_ptr(path));
-	path = xasprintf("%s/work/helper/found", f->root);
+	path = xasprintf("%s/scratch/helper/found", f->root);
 	assert_int_equal(file_read(path, 0, &text, NULL), 0);
 	assert_string_equal(buf_str(&text), "0\n");
 	assert_int_equal(f->facts.n_processes, 2);
