@@ -33,6 +33,9 @@ int elf_object_code(
 	const void *data, size_t n, char code_hash[65], struct strv *functions, struct error *err);
 /* The same hash of an object file; NULL when it is no object or has no code. Caller frees. */
 char *elf_code_of_file(const char *path);
+/* Adds the names of the functions, local ones too, in the symbol table of an ELF file; none when it
+ * was stripped. */
+void elf_functions_of_file(const char *path, struct strv *ret);
 /* What a relocatable object tells of the program that made it. */
 struct elf_origin {
 	char *maker;        /* what its section .comment says; NULL: nothing */

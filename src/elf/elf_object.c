@@ -168,3 +168,17 @@ char *elf_code_of_file(const char *path)
 	file_unmap(&f);
 	return *hex ? xstrdup(hex) : NULL;
 }
+
+void elf_functions_of_file(const char *path, struct strv *ret)
+{
+	auto_elf struct elf_image i = {0};
+	struct symbols symbols;
+	struct file_map f;
+
+	if (file_map(path, &f, NULL) < 0)
+		return;
+	if (elf_image_open(f.p, f.n, &i, NULL) == 0 && find_symbols(&i, &symbols))
+		add_functions(&i, &symbols, ret);
+	elf_image_close(&i);
+	file_unmap(&f);
+}

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "elf/elf_facts.h"
 #include "wrap/thin.h"
+#include "wrap/twins.h"
 
 /* Members larger than this are no objects of a sane program. */
 #define MEMBER_MAX ((int64_t)1 << 31)
@@ -338,5 +339,6 @@ int evidence_collect(
 		lto |= is_lto_name(in->path);
 		object_of(r, in->path, kept, &lto);
 	}
+	twins_drop_unloaded(r);
 	return lto ? add_bitcode_inputs(r, kept, err) : 0;
 }
