@@ -24,6 +24,7 @@ void elf_facts_release(struct elf_facts *f)
 	free(f->build_id);
 	free(f->names_sha256);
 	free(f->glibc_floor);
+	free(f->soname);
 	strv_release(&f->profile_marks);
 	strv_release(&f->needed);
 	memset(f, 0, sizeof(*f));
@@ -178,11 +179,13 @@ static void read_dynamic(
 
 		if (!gelf_getdyn(d, (int)k, &e) || e.d_tag == DT_NULL)
 			return;
-		if (e.d_tag != DT_NEEDED)
+		if (e.d_tag != DT_NEEDED && e.d_tag != DT_SONAME)
 			continue;
 		name = elf_strptr(i->elf, head->sh_link, e.d_un.d_val);
-		if (name)
+		if (name && e.d_tag == DT_NEEDED)
 			strv_add(&f->needed, name);
+		else if (name && !f->soname)
+			f->soname = xstrdup(name);
 	}
 }
 

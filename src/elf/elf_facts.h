@@ -18,6 +18,7 @@ struct elf_facts {
 		profile_marks; /* every section or symbol that belongs to a profile or BOLT
 				* runtime, e.g. "section __llvm_prf_cnts", "symbol __gcov_exit" */
 	struct strv needed;    /* DT_NEEDED */
+	char *soname;          /* DT_SONAME: the name by which others need it; NULL */
 	char *glibc_floor;     /* "2.34"; NULL: none needed */
 	bool has_hook;         /* whet's fork hook is in it (symbol whet_profile_hook) */
 	bool no_sections;      /* no section headers: marks cannot be told */

@@ -442,6 +442,51 @@ static int take_binary(struct building *b, const char *path, struct error *err)
 	return 0;
 }
 
+static bool is_released_as(const struct build_facts *f, const char *name)
+{
+	for (size_t i = 0; i < f->n_binaries; i++)
+		if (strcmp(f->binaries[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Whether a binary needs this library by a name under which no binary lies. */
+static bool is_missed(
+	const struct build_facts *f, const struct elf_facts *elf, const struct elf_facts *library)
+{
+	if (!library->soname || is_released_as(f, library->soname))
+		return false;
+	for (size_t i = 0; i < f->n_binaries; i++)
+		if (strv_has(&elf[i].needed, library->soname))
+			return true;
+	return false;
+}
+
+/* All binaries lie in one folder, each by the name that build.binary gives it. A library with a
+ * version is needed by another name than its file's: it would not be found, or, worse, one that is
+ * installed would be trained in its place. */
+static int check_library_names(struct building *b, struct error *err)
+{
+	const struct build_facts *f = &b->out->facts;
+	auto_free struct elf_facts *elf = xcalloc(f->n_binaries + 1, sizeof(*elf));
+	int r = 0;
+
+	for (size_t i = 0; i < f->n_binaries && r == 0; i++)
+		r = elf_facts_read(f->binaries[i].path, &elf[i], err);
+	for (size_t i = 0; i < f->n_binaries && r == 0; i++)
+		if (is_missed(f, elf, &elf[i]))
+			r = error_set(err, ERR_CONFIG,
+				"%s:%d:%d: the library '%s' is needed by the name '%s', which is "
+				"not beside the binaries\nname it so in build.binary: '%s' instead "
+				"of '%s'; a link of that name will do",
+				b->r->plan.file, b->r->plan.build.at.line,
+				b->r->plan.build.at.column, f->binaries[i].name, elf[i].soname,
+				elf[i].soname, f->binaries[i].name);
+	for (size_t i = 0; i < f->n_binaries; i++)
+		elf_facts_release(&elf[i]);
+	return r;
+}
+
 /* What the build wished for and did not get is said, once for each. */
 static void say_bypassed(struct building *b)
 {
@@ -473,6 +518,8 @@ static int collect(struct building *b, int64_t start_ns, struct error *err)
 	for (size_t i = 0; i < b->steps.binaries.n; i++)
 		if (take_binary(b, b->steps.binaries.v[i], err) < 0)
 			return -1;
+	if (check_library_names(b, err) < 0)
+		return -1;
 	say_bypassed(b);
 	if (outside_collect(b->r, &place, &f->log, &b->out->outside, err) < 0)
 		return -1;
