@@ -96,6 +96,11 @@ static char *remedy(const struct proof *p)
 		       "could not write there; see its log");
 }
 
+static bool failed(const struct proof *p)
+{
+	return !p->subject && (p->exit.code != 0 || p->exit.signal);
+}
+
 static int judge(const struct proof *p, const struct training_facts *f, struct error *err)
 {
 	const char *name = p->subject ? p->subject->name : p->phase->name;
@@ -116,6 +121,12 @@ static int judge(const struct proof *p, const struct training_facts *f, struct e
 			"'%s' left no usable profile after start and stop: "
 			"'%s' is %s: %s",
 			name, bad->path, raw_state_name(bad->state), bad->problem);
+	if (!f->n_processes && failed(p))
+		return error_set(err, ERR_CHILD,
+			"'%s' left no profile after start and stop: its command ended with %s %d "
+			"before the program began; see its log",
+			name, p->exit.signal ? "signal" : "code",
+			p->exit.signal ? p->exit.signal : p->exit.code);
 	if (!f->n_processes)
 		return error_set(err, ERR_CHILD,
 			"'%s' left no profile after start and stop, and no process of it announced "
