@@ -23,6 +23,11 @@ struct cc_call {
 void cc_call_release(struct cc_call *c);
 /* args: without the compiler, response files expanded. cxx: called as a C++ driver. */
 void cc_classify(const struct strv *args, bool cxx, struct cc_call *ret);
+/* The same for a linker that is called by itself. */
+void ld_classify(const struct strv *args, struct cc_call *ret);
+/* ld, ld.lld-22, rust-lld, x86_64-linux-gnu-ld: linkers that are called without a compiler driver
+ * between, whose options stand without "-Wl,". */
+bool is_linker_name(const char *path);
 /* The outputs' absolute path: -o, or what the compiler makes of the only source; NULL when there
  * are several or none. Caller frees. */
 char *cc_output(const struct cc_call *c, const char *cwd);

@@ -392,42 +392,6 @@ static void add_object(struct join *j, const struct link_input *in, enum object_
 	o->source = xstrdup(unit_source(r, &made));
 }
 
-/* Made by a program that is called past whet: as, objcopy, ld. */
-static void add_by_content(struct join *j, const struct link_input *in)
-{
-	const char *how = "same code as the call's output";
-	const struct compile_record *r = record_by_code(j, in->code_hash);
-	auto_free char *source = NULL;
-
-	if (!r) {
-		how = "assembled from the call's output";
-		r = assembled_from_call(j->log, j->n, in);
-	}
-	if (r)
-		add_object(j, in, class_of(r), r, why_of(r, class_of(r), how));
-	else if (in->data)
-		add_object(j, in, OBJECT_DATA, NULL, xstrdup("no recorded call made it; no code"));
-	else if (assembled_by_hand(&j->assembler, j->n, in, &source))
-		add_object(j, in, OBJECT_ASSEMBLY, NULL,
-			source ? xasprintf("assembled from '%s'", source)
-			       : xstrdup("names an assembler as what made it"));
-	else
-		add_object(j, in, OBJECT_UNKNOWN, NULL, xstrdup("no recorded call made it"));
-	if (source)
-		j->binary->objects[j->binary->n_objects - 1].source = take_ptr(source);
-}
-
-static void add_unrecorded(
-	struct join *j, const struct compile_record *link, const struct link_input *in)
-{
-	const char *folder = toolchain_folder(j, link, in);
-
-	if (folder)
-		add_object(j, in, OBJECT_TOOLCHAIN, NULL, xasprintf("in '%s'", folder));
-	else
-		add_by_content(j, in);
-}
-
 static void add_links(struct join *j, const struct compile_record *link, int depth);
 
 /* The objects of a partial link stand for it. */
@@ -446,11 +410,60 @@ static void add_partial(struct join *j, const struct link_input *in,
 	j->via.n = n;
 }
 
+/* A partial link is no proof of what is in it: its objects are, or that it holds no code. */
+static void add_closed_partial(
+	struct join *j, const struct link_input *in, const struct compile_record *partial)
+{
+	if (in->data)
+		add_object(j, in, OBJECT_DATA, NULL, xstrdup("a partial link without code"));
+	else
+		add_object(j, in, OBJECT_UNKNOWN, NULL,
+			xasprintf("the objects of this partial link are not known: %s",
+				partial->map_error ? partial->map_error : "its map names none"));
+}
+
+/* how: by what the call was found. */
+static void add_recorded(struct join *j, const struct link_input *in,
+	const struct compile_record *r, const char *how, int depth)
+{
+	if (r->kind != CALL_PARTIAL_LINK)
+		add_object(j, in, class_of(r), r, why_of(r, class_of(r), how));
+	else if (r->n_links && depth < PARTIAL_DEPTH)
+		add_partial(j, in, r, depth);
+	else
+		add_closed_partial(j, in, r);
+}
+
+/* Made by a program that is called past whet: as, objcopy, a linker by its path. */
+static void add_by_content(struct join *j, const struct link_input *in, int depth)
+{
+	const char *how = "same code as the call's output";
+	const struct compile_record *r = record_by_code(j, in->code_hash);
+	auto_free char *source = NULL;
+
+	if (!r) {
+		how = "assembled from the call's output";
+		r = assembled_from_call(j->log, j->n, in);
+	}
+	if (r)
+		add_recorded(j, in, r, how, depth);
+	else if (in->data)
+		add_object(j, in, OBJECT_DATA, NULL, xstrdup("no recorded call made it; no code"));
+	else if (assembled_by_hand(&j->assembler, j->n, in, &source))
+		add_object(j, in, OBJECT_ASSEMBLY, NULL,
+			source ? xasprintf("assembled from '%s'", source)
+			       : xstrdup("names an assembler as what made it"));
+	else
+		add_object(j, in, OBJECT_UNKNOWN, NULL, xstrdup("no recorded call made it"));
+	if (source)
+		j->binary->objects[j->binary->n_objects - 1].source = take_ptr(source);
+}
+
 static void add_links(struct join *j, const struct compile_record *link, int depth)
 {
 	for (size_t i = 0; i < link->n_links; i++) {
 		const struct link_input *in = &link->links[i];
-		const char *how, *whets = why_whets(j, link, in);
+		const char *folder, *how, *whets = why_whets(j, link, in);
 		const struct compile_record *r;
 
 		j->made_as = NULL;
@@ -459,12 +472,13 @@ static void add_links(struct join *j, const struct compile_record *link, int dep
 			continue;
 		}
 		r = record_of(j, link, in, &how);
-		if (r && r->kind == CALL_PARTIAL_LINK && r->n_links && depth < PARTIAL_DEPTH)
-			add_partial(j, in, r, depth);
-		else if (r)
-			add_object(j, in, class_of(r), r, why_of(r, class_of(r), how));
+		folder = r ? NULL : toolchain_folder(j, link, in);
+		if (r)
+			add_recorded(j, in, r, how, depth);
+		else if (folder)
+			add_object(j, in, OBJECT_TOOLCHAIN, NULL, xasprintf("in '%s'", folder));
 		else
-			add_unrecorded(j, link, in);
+			add_by_content(j, in, depth);
 	}
 }
 

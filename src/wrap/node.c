@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-#define NODE_FORMAT "whet shim node 2"
+#define NODE_FORMAT "whet shim node 3"
 
 void shim_node_release(struct shim_node *n)
 {
@@ -81,6 +81,7 @@ static json_t *tools_json(const struct shim_node *n)
 		json_set_text(o, "path", t->path);
 		json_set_text(o, "launcher", t->launcher);
 		json_object_set_new(o, "cxx", json_boolean(t->cxx));
+		json_object_set_new(o, "bare_linker", json_boolean(t->bare_linker));
 		json_object_set_new(o, "family", json_integer((int)t->family));
 		json_object_set_new(o, "compiler", json_integer(t->compiler));
 		json_array_append_new(a, o);
@@ -143,7 +144,8 @@ static int tools_from(const json_t *a, struct shim_node *n, struct error *err)
 {
 	for (size_t i = 0; i < json_array_size(a); i++) {
 		const json_t *o = json_array_get(a, i);
-		struct node_tool t = {.cxx = json_opt_bool(o, "cxx", false)};
+		struct node_tool t = {.cxx = json_opt_bool(o, "cxx", false),
+			.bare_linker = json_opt_bool(o, "bare_linker", false)};
 		int64_t index = json_opt_int(o, "compiler", -1);
 
 		if (index < -1 || index >= (int64_t)n->n_compilers)

@@ -21,7 +21,7 @@ struct node_tool {
 	char *path;       /* the real compiler, absolute */
 	char *launcher;   /* what stood at its place in PATH (a masquerade of ccache); NULL */
 	bool cxx;         /* a C++ driver */
-	bool bare_linker; /* a linker and no driver: never in the node file */
+	bool bare_linker; /* a linker and no driver */
 	enum compiler_family family;
 	int compiler; /* index of its flags; -1: none of the node's compilers */
 };

@@ -12,13 +12,14 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "wrap/classify.h"
 #include "wrap/hook_source.h"
 #include "wrap/launcher.h"
 #include "wrap/node.h"
 #include "wrap/shim.h"
 
 /* Goes up whenever what the shim does to a call changes: part of every token. */
-#define WRAP_VERSION "whet wrapper 4"
+#define WRAP_VERSION "whet wrapper 5"
 
 #define EVIDENCE_PROGRAM "whet-evidence"
 
@@ -102,6 +103,7 @@ static void add_tool(struct preparation *p, const char *name, const char *path)
 	if (strcmp(t.path, path) != 0)
 		t.launcher = xstrdup(path);
 	t.compiler = compiler_index(p, t.path);
+	t.bare_linker = is_linker_name(name);
 	t.family =
 		t.compiler >= 0 ? p->n->compilers[t.compiler].family : compiler_family_of(t.path);
 	array_reserve(s->tools, s->n_tools, s->cap_tools);
@@ -162,7 +164,8 @@ static bool is_compiler_name(const char *name)
 	return false;
 }
 
-/* Every other compiler in PATH is put under the shim too, so that its calls leave a record. */
+/* Every other compiler in PATH is put under the shim too, so that its calls leave a record, and
+ * every linker: a build may call it by itself. */
 static void add_path_compilers(struct preparation *p)
 {
 	for (const char *list = p->path; list && *list;) {
@@ -174,8 +177,8 @@ static void add_path_compilers(struct preparation *p)
 		while (d && (e = readdir(d))) {
 			auto_free char *path = path_join(folder, e->d_name);
 
-			if (is_compiler_name(e->d_name) && !path_is_dir(path) &&
-				access(path, X_OK) == 0)
+			if ((is_compiler_name(e->d_name) || is_linker_name(e->d_name)) &&
+				!path_is_dir(path) && access(path, X_OK) == 0)
 				add_tool(p, e->d_name, path);
 		}
 		if (d)

@@ -51,21 +51,6 @@ int shim_watch_linker(struct shim_call *c, const char *linker, struct error *err
 	return 0;
 }
 
-/* ld, ld.lld-22, rust-lld, x86_64-linux-gnu-ld: linkers that rustc calls without a compiler driver
- * between, whose options stand without "-Wl,". */
-static bool is_bare_linker(const char *path)
-{
-	const char *base = path_basename(path);
-	size_t n = strlen(base);
-
-	while (n && strchr("0123456789.-", base[n - 1]))
-		n--;
-	return (n >= 2 && strncmp(base, "ld.", 3) == 0) ||
-	       (n == 2 && strncmp(base, "ld", 2) == 0) ||
-	       (n >= 3 && (strncmp(base + n - 3, "lld", 3) == 0 ||
-				  strncmp(base + n - 3, "-ld", 3) == 0));
-}
-
 static bool is_link_of_ours(const char *argv0)
 {
 	auto_free char *folder = path_dirname(argv0);
@@ -91,7 +76,7 @@ bool shim_is_rust_linker(
 		return false;
 	*ret = (struct node_tool){.name = (char *)name, .path = path, .compiler = -1};
 	ret->family = compiler_family_of(path);
-	ret->bare_linker = is_bare_linker(path);
+	ret->bare_linker = is_linker_name(path);
 	ret->cxx = known && known->cxx;
 	return true;
 }

@@ -267,7 +267,10 @@ int shim_plan_cc(
 	for (int i = 1; i < argc; i++)
 		strv_add(&r->argv, argv[i]);
 	response_expand(&r->argv, r->cwd, false, &words);
-	cc_classify(&words, t->cxx, &a);
+	if (t->bare_linker)
+		ld_classify(&words, &a);
+	else
+		cc_classify(&words, t->cxx, &a);
 	r->kind = a.kind;
 	r->parent = xstrdup(getenv(ENV_PARENT));
 	r->tool = xstrdup(t->path);

@@ -98,6 +98,64 @@ static void cc_table(void **state)
 	}
 }
 
+static const struct cc_case ld_cases[] = {
+	{"-v", false, CALL_QUERY, "", NULL},
+	{"--version", false, CALL_QUERY, "", NULL},
+	{"--verbose", false, CALL_QUERY, "", NULL},
+	{"-r -o x.o a.o b.o", false, CALL_PARTIAL_LINK, "", "/w/x.o"},
+	{"-relocatable -m elf_x86_64 a.o -ox.o", false, CALL_PARTIAL_LINK, "", "/w/x.o"},
+	{"-r -b binary -o x.o words.txt", false, CALL_PARTIAL_LINK, "", "/w/x.o"},
+	{"-i a.o", false, CALL_PARTIAL_LINK, "", "/w/a.out"},
+	{"-E -x -S -T script.c -o prog crt1.o a.o -lc", false, CALL_LINK, "", "/w/prog"},
+	{"-shared -soname libx.so.1 --output=libx.so a.o", false, CALL_LINK, "", "/w/libx.so"},
+	{"--oformat binary -o flat a.o", false, CALL_LINK, "", "/w/flat"},
+};
+
+static void ld_table(void **state)
+{
+	struct cc_call c;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ld_cases); i++) {
+		const struct cc_case *k = &ld_cases[i];
+		auto_strv struct strv args = STRV_INIT;
+		auto_free char *output = NULL;
+
+		strv_split_words(&args, k->args);
+		ld_classify(&args, &c);
+		output = cc_output(&c, "/w");
+		if (c.kind != k->kind || !!output != !!k->output ||
+			(output && strcmp(output, k->output) != 0))
+			fail_msg("'%s': %s, %s", k->args, call_kind_name(c.kind),
+				output ? output : "no output");
+		cc_call_release(&c);
+	}
+}
+
+static void ld_details(void **state)
+{
+	auto_strv struct strv args = STRV_INIT;
+	struct cc_call c;
+
+	strv_split_words(&args, "-r a.o lib.a -Map x.map -z noexecstack -o b.o");
+	ld_classify(&args, &c);
+	assert_string_equal(c.map, "x.map");
+	assert_false(c.print_map);
+	assert_int_equal(c.objects.n, 2);
+	assert_string_equal(c.objects.v[1], "lib.a");
+	cc_call_release(&c);
+	strv_add(&args, "-M");
+	ld_classify(&args, &c);
+	assert_true(c.print_map);
+	cc_call_release(&c);
+	assert_true(is_linker_name("/usr/bin/ld"));
+	assert_true(is_linker_name("x86_64-linux-gnu-ld.gold"));
+	assert_true(is_linker_name("ld.lld-22"));
+	assert_true(is_linker_name("rust-lld"));
+	assert_false(is_linker_name("/usr/bin/ld.so"));
+	assert_false(is_linker_name("ldd"));
+	assert_false(is_linker_name("ldconfig"));
+}
+
 static void cc_other_machines(void **state)
 {
 	static const char here[] = "x86_64-unknown-linux-gnu";
@@ -276,10 +334,11 @@ static void path_lists(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(cc_table),
-		cmocka_unit_test(cc_other_machines), cmocka_unit_test(cc_details),
-		cmocka_unit_test(rust_table), cmocka_unit_test(rust_details),
-		cmocka_unit_test(response_files), cmocka_unit_test(path_lists)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(cc_table), cmocka_unit_test(ld_table),
+		cmocka_unit_test(ld_details), cmocka_unit_test(cc_other_machines),
+		cmocka_unit_test(cc_details), cmocka_unit_test(rust_table),
+		cmocka_unit_test(rust_details), cmocka_unit_test(response_files),
+		cmocka_unit_test(path_lists)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
