@@ -161,7 +161,8 @@ int node_gate_copied(struct run *r, struct error *err)
 
 	verdict_add(vs, "same-source", VERDICT_FAIL,
 		"a source changed while the sources were copied, 0 may", err->msg,
-		"let the sources alone while whet builds, and build again");
+		"let the sources alone while whet builds, and build again; name what is no "
+		"source, such as a log that whet's own output goes to, in build.exclude");
 	if (keep_verdicts(r, err) < 0)
 		return -1;
 	return stopped(vs, from, err);

@@ -571,9 +571,9 @@ static int find_link(const struct compile_log *log, const char *binary, const ch
 
 	if (!link)
 		return error_set(err, ERR_GATE,
-			"no recorded link made '%s': the build called its compiler or linker past "
-			"whet (by an absolute path?), or the file was there before; let the build "
-			"find the compiler in PATH",
+			"no recorded link made '%s': the build called its compiler past whet (by "
+			"an absolute path?) or ld itself, or the file was there before; let the "
+			"build link by the compiler that it finds in PATH",
 			binary);
 	if (link->map_error)
 		return error_set(err, ERR_GATE, "the objects of '%s' are not known: %s", binary,

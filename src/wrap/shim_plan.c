@@ -122,6 +122,9 @@ static void classify_cc(struct shim_call *c, const struct node_tool *t, const st
 		classify(r, CLASS_NONE, "makes no code");
 	else if (observing())
 		classify(r, CLASS_OBSERVE, "configure step: observed");
+	else if (t->bare_linker && !r->parent && r->kind == CALL_LINK)
+		/* Nothing can be added to it: no link of a released program. */
+		classify(r, CLASS_NONE, "link by the linker itself, without its compiler");
 	else if (r->parent && (r->kind == CALL_LINK || r->kind == CALL_PARTIAL_LINK))
 		classify_link_of_rustc(r);
 	else if (!is_target_output(c->node, place))
