@@ -1,6 +1,5 @@
 /* whet profile merge|show|overlap: the profile engine on its own. */
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,8 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "cli/opt.h"
+#include "cli/profile_gcc.h"
+#include "cli/profile_inputs.h"
 #include "profile/profile.h"
 
 #define LLVM_NEWEST 22
@@ -61,17 +62,12 @@ static int add_input(struct profile *p, const char *path, uint64_t weight, struc
 
 static int add_weighted(struct profile *p, const char *text, struct error *err)
 {
-	char *end;
-	unsigned long long weight;
+	const char *path;
+	uint64_t weight;
 
-	errno = 0;
-	weight = strtoull(text, &end, 10);
-	if (!isdigit((unsigned char)*text) || errno || *end != ',' || !end[1] || weight < 1)
-		return error_set(err, ERR_USAGE,
-			"--weighted '%s': expected WEIGHT,FILE with a weight of 1 or more, for "
-			"example 3,a.profraw",
-			text);
-	return add_input(p, end + 1, weight, err);
+	if (profile_weighted(text, &weight, &path, err) < 0)
+		return -1;
+	return add_input(p, path, weight, err);
 }
 
 static int number_after_dash(const char *text)
@@ -130,6 +126,19 @@ static int merge(struct merging *m, const struct strv *files, struct error *err)
 	return rc;
 }
 
+static int merge_any(struct merging *m, const struct strv *files, struct error *err)
+{
+	bool gcc;
+
+	if (profile_inputs_are_gcc(files, &m->weighted, &gcc, err) < 0)
+		return -1;
+	if (gcc && (m->consumer || m->version))
+		return error_set(err, ERR_USAGE,
+			"%s is for LLVM profiles: a .gcda is read by the gcc that wrote it",
+			m->consumer ? "--for" : "--index-version");
+	return gcc ? gcc_profile_merge(files, &m->weighted, m->out, err) : merge(m, files, err);
+}
+
 static int run_merge(struct cli *cli, int argc, char **argv)
 {
 	struct merging m = {0};
@@ -149,7 +158,7 @@ static int run_merge(struct cli *cli, int argc, char **argv)
 		rc = error_set(&err, ERR_USAGE,
 			"nothing to merge: name profiles, or folders that hold .profraw files");
 	if (rc == 0)
-		rc = merge(&m, &files, &err);
+		rc = merge_any(&m, &files, &err);
 	free(m.out);
 	free(m.consumer);
 	strv_release(&m.weighted);
@@ -250,6 +259,16 @@ static int show(struct cli *cli, const struct strv *files, bool functions, struc
 	return rc;
 }
 
+static int show_any(struct cli *cli, const struct strv *files, bool functions, struct error *err)
+{
+	bool gcc;
+
+	if (profile_inputs_are_gcc(files, NULL, &gcc, err) < 0)
+		return -1;
+	return gcc ? gcc_profile_show(cli, files, functions, err)
+		   : show(cli, files, functions, err);
+}
+
 static int run_show(struct cli *cli, int argc, char **argv)
 {
 	bool functions = false;
@@ -264,7 +283,7 @@ static int run_show(struct cli *cli, int argc, char **argv)
 	if (rc == 0 && !files.n)
 		rc = error_set(&err, ERR_USAGE, "nothing to show: name a profile");
 	if (rc == 0)
-		rc = show(cli, &files, functions, &err);
+		rc = show_any(cli, &files, functions, &err);
 	return rc < 0 ? cli_fail(&err) : 0;
 }
 
@@ -287,6 +306,16 @@ static int overlap(struct cli *cli, const char *a, const char *b, struct error *
 	return rc;
 }
 
+static int overlap_any(struct cli *cli, const struct strv *files, struct error *err)
+{
+	bool gcc;
+
+	if (profile_inputs_are_gcc(files, NULL, &gcc, err) < 0)
+		return -1;
+	return gcc ? gcc_profile_overlap(cli, files->v[0], files->v[1], err)
+		   : overlap(cli, files->v[0], files->v[1], err);
+}
+
 static int run_overlap(struct cli *cli, int argc, char **argv)
 {
 	auto_strv struct strv files = STRV_INIT;
@@ -298,7 +327,7 @@ static int run_overlap(struct cli *cli, int argc, char **argv)
 		rc = error_set(
 			&err, ERR_USAGE, "overlap compares two profiles, %zu were named", files.n);
 	if (rc == 0)
-		rc = overlap(cli, files.v[0], files.v[1], &err);
+		rc = overlap_any(cli, &files, &err);
 	return rc < 0 ? cli_fail(&err) : 0;
 }
 

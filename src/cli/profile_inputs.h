@@ -1,0 +1,17 @@
+/* What the inputs of `whet profile` are: LLVM's profiles or GCC's. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/strv.h"
+
+/* Splits the WEIGHT,FILE of --weighted; *path points into text. ERR_USAGE when it is none. */
+int profile_weighted(const char *text, uint64_t *weight, const char **path, struct error *err);
+
+/* Whether the inputs (weighted: as WEIGHT,FILE; may be NULL) are GCC's: files by their content,
+ * folders by what is in them. Both kinds together are ERR_USAGE, naming one of each. A path that
+ * does not exist is taken for LLVM's. */
+int profile_inputs_are_gcc(
+	const struct strv *files, const struct strv *weighted, bool *ret, struct error *err);
