@@ -1,4 +1,4 @@
-/* whet profile merge|show|overlap: the profile engine on its own. */
+/* whet profile merge|show|overlap|validate: the profile engine on its own. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,8 +16,9 @@
 
 #define LLVM_NEWEST 22
 
-static const struct verb verb_merge, verb_show, verb_overlap;
-static const struct verb *const actions[] = {&verb_merge, &verb_show, &verb_overlap, NULL};
+static const struct verb verb_merge, verb_show, verb_overlap, verb_validate;
+static const struct verb *const actions[] = {
+	&verb_merge, &verb_show, &verb_overlap, &verb_validate, NULL};
 
 static int raw_below(
 	void *ctx, const char *root, const char *path, const struct stat *st, struct error *err)
@@ -331,11 +332,53 @@ static int run_overlap(struct cli *cli, int argc, char **argv)
 	return rc < 0 ? cli_fail(&err) : 0;
 }
 
+/* Each input is read on its own: whether they belong together is what merging finds out. */
+static int validate(struct cli *cli, const struct strv *files, struct error *err)
+{
+	auto_strv struct strv all = STRV_INIT;
+
+	for (size_t i = 0; i < files->n; i++)
+		if (expand(files->v[i], &all, err) < 0)
+			return -1;
+	for (size_t i = 0; i < all.n; i++) {
+		struct profile *p = profile_new();
+		int rc = add_input(p, all.v[i], 1, err);
+
+		profile_free(p);
+		if (rc < 0)
+			return -1;
+	}
+	if (cli->json)
+		printf("{\"profiles\": %zu}\n", all.n);
+	else
+		printf("%zu profiles are valid\n", all.n);
+	return 0;
+}
+
+static int run_validate(struct cli *cli, int argc, char **argv)
+{
+	auto_strv struct strv files = STRV_INIT;
+	struct error err = ERROR_INIT;
+	const struct opt opts[] = {{0}};
+	bool gcc = false;
+	int rc = opt_parse(cli, &verb_validate, opts, argc, argv, &files, &err);
+
+	if (rc == 0 && !files.n)
+		rc = error_set(&err, ERR_USAGE, "nothing to validate: name a profile");
+	if (rc == 0)
+		rc = profile_inputs_are_gcc(&files, NULL, &gcc, &err);
+	if (rc == 0)
+		rc = gcc ? gcc_profile_validate(cli, &files, &err) : validate(cli, &files, &err);
+	return rc < 0 ? cli_fail(&err) : 0;
+}
+
 static const struct verb verb_merge = {"profile merge", "FILE...",
 	"merge profiles into one that a compiler reads",
 	"Takes raw and indexed profiles; a folder stands for all .profraw files below it, in the "
 	"order\nof their paths. An input that is empty, cut off or of another build stops the "
-	"merge.",
+	"merge.\n\n"
+	"GCC's .gcda files of one object are added up into one file, folders of them file by "
+	"file\ninto a new folder OUT; those are read by the gcc that wrote them.",
 	run_merge};
 static const struct verb verb_show = {
 	"profile show", "FILE...", "print what a profile holds", "", run_show};
@@ -344,6 +387,12 @@ static const struct verb verb_overlap = {"profile overlap", "A B",
 	"The figure is that of `llvm-profdata overlap`: the sum over all counters of the smaller "
 	"share.",
 	run_overlap};
+
+static const struct verb verb_validate = {"profile validate", "FILE...",
+	"check that profiles are whole",
+	"Reads every file from end to end. A .gcda is compared with the .gcno beside it, if there "
+	"is one.",
+	run_validate};
 
 static int help(const char *const *names)
 {
@@ -360,11 +409,13 @@ static int unknown_action(const char *word, const char *const *names)
 	const char *close = word ? cli_suggest(word, names) : NULL;
 
 	if (!word)
-		error_set(&err, ERR_USAGE, "profile needs an action: merge, show or overlap");
+		error_set(&err, ERR_USAGE,
+			"profile needs an action: merge, show, overlap or validate");
 	else if (close)
 		error_set(&err, ERR_USAGE, "unknown action '%s'; did you mean '%s'?", word, close);
 	else
-		error_set(&err, ERR_USAGE, "unknown action '%s': merge, show or overlap", word);
+		error_set(&err, ERR_USAGE, "unknown action '%s': merge, show, overlap or validate",
+			word);
 	return cli_fail(&err);
 }
 
@@ -383,5 +434,5 @@ static int run_profile(struct cli *cli, int argc, char **argv)
 	return unknown_action(word, names);
 }
 
-const struct verb verb_profile = {"profile", "merge|show|overlap FILE...",
-	"merge, show and compare profiles", "", run_profile};
+const struct verb verb_profile = {"profile", "merge|show|overlap|validate FILE...",
+	"merge, show, check and compare profiles", "", run_profile};
