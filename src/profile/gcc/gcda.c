@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/reader.h"
 #include "profile/gcc/format.h"
+#include "profile/model.h"
 
 static const char *const kind_names[GCDA_KINDS] = {"arcs", "interval", "pow2", "topn",
 	"indirect_call", "average", "ior", "time_profiler", "conditions", "paths"};
@@ -122,7 +123,7 @@ static int read_tag(struct reader *r, unsigned major, struct tag *ret, struct er
 
 static void *alloc(struct gcda *g, size_t n, size_t size)
 {
-	return n ? arena_zalloc(&g->arena, n * size) : NULL;
+	return n ? arena_zalloc(g->arena, n * size) : NULL;
 }
 
 static uint64_t read_count(struct reader *r)
@@ -320,6 +321,7 @@ struct gcda *gcda_read(const void *data, size_t n, struct error *err)
 	if (gcc_header(&r, GCDA_MAGIC, &h, err) < 0)
 		return NULL;
 	g = xcalloc(1, sizeof(*g));
+	g->arena = xcalloc(1, sizeof(*g->arena));
 	g->big = r.big;
 	g->version = h.version;
 	g->major = h.major;
@@ -351,6 +353,7 @@ void gcda_free(struct gcda *g)
 	if (!g)
 		return;
 	free(g->functions);
-	arena_release(&g->arena);
+	arena_release(g->arena);
+	free(g->arena);
 	free(g);
 }

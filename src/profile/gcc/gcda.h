@@ -12,7 +12,8 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "profile/model.h"
+
+struct arena; /* memory that is released at once */
 
 /* The kinds of counters, in the order in which a function has them. An object uses some of them. */
 enum gcda_kind {
@@ -75,7 +76,7 @@ struct gcda {
 	size_t end; /* bytes up to the end mark; what follows is left of a longer file */
 	struct gcda_function *functions;
 	size_t n_functions, cap_functions;
-	struct arena arena;
+	struct arena *arena;
 };
 
 /* Whether the bytes begin like a .gcda, in either byte order. */

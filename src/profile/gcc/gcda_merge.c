@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "profile/gcc/gcda.h"
 #include "profile/gcc/sites.h"
+#include "profile/model.h"
 
 #define OTHER_BUILD                                                                                \
 	"merge profiles of one build only, and train again after each instrumented build"
@@ -113,9 +114,9 @@ static void spell_out(struct gcda *g, struct gcda_counters *c)
 		return;
 	c->elided = false;
 	if (c->n && gcda_has_sites(c->kind))
-		c->sites = arena_zalloc(&g->arena, c->n * sizeof(*c->sites));
+		c->sites = arena_zalloc(g->arena, c->n * sizeof(*c->sites));
 	else if (c->n)
-		c->v = arena_zalloc(&g->arena, c->n * sizeof(*c->v));
+		c->v = arena_zalloc(g->arena, c->n * sizeof(*c->v));
 }
 
 static void add_counters(
@@ -126,7 +127,7 @@ static void add_counters(
 	spell_out(g, a);
 	for (uint32_t i = 0; i < a->n; i++)
 		if (gcda_has_sites(a->kind))
-			site_merge(&g->arena, &a->sites[i], &b->sites[i], weight);
+			site_merge(g->arena, &a->sites[i], &b->sites[i], weight);
 		else
 			a->v[i] = combine(a->kind, a->v[i], b->v[i], weight);
 }
@@ -135,7 +136,7 @@ static void add_counters(
 static void adopt(struct gcda *g, struct gcda_function *a, const struct gcda_function *b)
 {
 	*a = *b;
-	a->v = b->n ? arena_zalloc(&g->arena, b->n * sizeof(*a->v)) : NULL;
+	a->v = b->n ? arena_zalloc(g->arena, b->n * sizeof(*a->v)) : NULL;
 	for (uint32_t i = 0; i < b->n; i++)
 		a->v[i] = (struct gcda_counters){
 			.kind = b->v[i].kind, .elided = true, .n = b->v[i].n};

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "profile/gcc/format.h"
+#include "profile/model.h"
 
 bool gcno_magic(const uint8_t *data, size_t n)
 {
@@ -26,7 +27,7 @@ static const char *read_string(struct gcno *g, struct reader *r)
 	if (!p || !n)
 		return "";
 	n = strnlen((const char *)p, n);
-	copy = arena_alloc(&g->arena, n + 1);
+	copy = arena_alloc(g->arena, n + 1);
 	memcpy(copy, p, n);
 	copy[n] = '\0';
 	return copy;
@@ -58,19 +59,20 @@ static int read_function(struct gcno *g, struct reader *in, size_t at, struct er
 	return 0;
 }
 
-static int read_blocks(
-	struct gcno_function *f, struct reader *in, size_t at, size_t file_n, struct error *err)
+static int read_blocks(struct gcno *g, struct gcno_function *f, struct reader *in, size_t at,
+	size_t file_n, struct error *err)
 {
 	uint32_t n = rd_u32(in);
 
 	if (in->failed)
 		return cut_off(in, at, "block", err);
-	/* They have no bytes of their own; a file has at least some for each. */
-	if (f->n_blocks || n < 2 || n > file_n)
+	/* Each has an arc of 8 bytes at least, so a file cannot have more of them than bytes. */
+	if (f->n_blocks || n < 2 || n > file_n - g->n_blocks)
 		return error_set(err, ERR_CORRUPT,
 			"block record at byte %zu of '%s' has %" PRIu32
 			" blocks; expected one record of 2 to %zu",
-			at, f->name, n, file_n);
+			at, f->name, n, (size_t)(file_n - g->n_blocks));
+	g->n_blocks += n;
 	f->n_blocks = n;
 	return 0;
 }
@@ -115,7 +117,7 @@ static void end_function(struct gcno *g, struct gathering *arcs)
 	f = &g->functions[g->n_functions - 1];
 	f->n_arcs = (uint32_t)arcs->n;
 	if (arcs->n) {
-		f->arcs = arena_alloc(&g->arena, arcs->n * sizeof(*f->arcs));
+		f->arcs = arena_alloc(g->arena, arcs->n * sizeof(*f->arcs));
 		memcpy(f->arcs, arcs->v, arcs->n * sizeof(*f->arcs));
 	}
 	for (size_t i = 0; i < arcs->n; i++)
@@ -139,7 +141,7 @@ static int read_record(struct gcno *g, struct gathering *arcs, uint32_t tag, str
 			"; expected a function (0x01000000)%s",
 			at, tag, f ? " or what belongs to one" : "");
 	if (tag == TAG_BLOCKS)
-		return read_blocks(f, in, at, file_n, err);
+		return read_blocks(g, f, in, at, file_n, err);
 	if (tag == TAG_ARCS)
 		return read_arcs(f, arcs, in, at, err);
 	return 0;
@@ -167,6 +169,24 @@ static int read_records(struct gcno *g, struct gathering *arcs, struct reader *r
 	return 0;
 }
 
+static int by_ident(const void *a, const void *b, void *functions)
+{
+	const struct gcno_function *f = functions;
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+	if (f[x].ident != f[y].ident)
+		return f[x].ident < f[y].ident ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static void sort_idents(struct gcno *g)
+{
+	g->by_ident = xcalloc(g->n_functions + 1, sizeof(*g->by_ident));
+	for (size_t i = 0; i < g->n_functions; i++)
+		g->by_ident[i] = i;
+	qsort_r(g->by_ident, g->n_functions, sizeof(*g->by_ident), by_ident, g->functions);
+}
+
 struct gcno *gcno_read(const void *data, size_t n, struct error *err)
 {
 	struct reader r = reader_of(data, n);
@@ -178,6 +198,7 @@ struct gcno *gcno_read(const void *data, size_t n, struct error *err)
 	if (gcc_header(&r, GCNO_MAGIC, &h, err) < 0)
 		return NULL;
 	g = xcalloc(1, sizeof(*g));
+	g->arena = xcalloc(1, sizeof(*g->arena));
 	g->big = r.big;
 	g->version = h.version;
 	g->major = h.major;
@@ -189,8 +210,10 @@ struct gcno *gcno_read(const void *data, size_t n, struct error *err)
 	if (rc == 0)
 		rc = read_records(g, &arcs, &r, err);
 	free(arcs.v);
-	if (rc == 0)
+	if (rc == 0) {
+		sort_idents(g);
 		return g;
+	}
 	gcno_free(g);
 	return NULL;
 }
@@ -214,16 +237,27 @@ void gcno_free(struct gcno *g)
 	if (!g)
 		return;
 	free(g->functions);
-	arena_release(&g->arena);
+	free(g->by_ident);
+	arena_release(g->arena);
+	free(g->arena);
 	free(g);
 }
 
 const struct gcno_function *gcno_find(const struct gcno *g, uint32_t ident)
 {
-	for (size_t i = 0; i < g->n_functions; i++)
-		if (g->functions[i].ident == ident)
-			return &g->functions[i];
-	return NULL;
+	size_t low = 0, high = g->n_functions;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (g->functions[g->by_ident[mid]].ident < ident)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low == g->n_functions || g->functions[g->by_ident[low]].ident != ident)
+		return NULL;
+	return &g->functions[g->by_ident[low]];
 }
 
 static int check_function(

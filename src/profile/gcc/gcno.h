@@ -40,15 +40,18 @@ struct gcno {
 	const char *cwd;                 /* working folder of the compiler */
 	struct gcno_function *functions; /* in the order of the file */
 	size_t n_functions, cap_functions;
-	struct arena arena;
+	size_t *by_ident;  /* numbers of the functions, ascending by ident */
+	uint64_t n_blocks; /* of all functions */
+	struct arena *arena;
 };
 
 bool gcno_magic(const uint8_t *data, size_t n);
 /* Reads one file's bytes. On failure NULL, and err names the record and its offset. */
 struct gcno *gcno_read(const void *data, size_t n, struct error *err);
 struct gcno *gcno_read_file(const char *path, struct error *err);
-void gcno_free(struct gcno *g);                                              /* NULL is fine */
-const struct gcno_function *gcno_find(const struct gcno *g, uint32_t ident); /* or NULL */
+void gcno_free(struct gcno *g); /* NULL is fine */
+/* The first function of this ident, or NULL. */
+const struct gcno_function *gcno_find(const struct gcno *g, uint32_t ident);
 
 /* How often each arc and each block ran, from the counters of the arcs that have one (f->n_counted
  * of them): what flows into a block flows out of it. ERR_CORRUPT when that leaves a count open or

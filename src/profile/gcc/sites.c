@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "profile/model.h"
 
 uint64_t gcda_times(uint64_t count, uint64_t weight)
 {
