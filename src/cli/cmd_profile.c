@@ -10,13 +10,15 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "cli/cmd_snapshot.h"
 #include "cli/opt.h"
 #include "profile/profile.h"
 
 #define LLVM_NEWEST 22
 
 static const struct verb verb_merge, verb_show, verb_overlap;
-static const struct verb *const actions[] = {&verb_merge, &verb_show, &verb_overlap, NULL};
+static const struct verb *const actions[] = {
+	&verb_merge, &verb_show, &verb_overlap, &verb_snapshot, NULL};
 
 static int raw_below(
 	void *ctx, const char *root, const char *path, const struct stat *st, struct error *err)
@@ -331,11 +333,13 @@ static int unknown_action(const char *word, const char *const *names)
 	const char *close = word ? cli_suggest(word, names) : NULL;
 
 	if (!word)
-		error_set(&err, ERR_USAGE, "profile needs an action: merge, show or overlap");
+		error_set(&err, ERR_USAGE,
+			"profile needs an action: merge, show, overlap or snapshot");
 	else if (close)
 		error_set(&err, ERR_USAGE, "unknown action '%s'; did you mean '%s'?", word, close);
 	else
-		error_set(&err, ERR_USAGE, "unknown action '%s': merge, show or overlap", word);
+		error_set(&err, ERR_USAGE, "unknown action '%s': merge, show, overlap or snapshot",
+			word);
 	return cli_fail(&err);
 }
 
@@ -354,5 +358,5 @@ static int run_profile(struct cli *cli, int argc, char **argv)
 	return unknown_action(word, names);
 }
 
-const struct verb verb_profile = {"profile", "merge|show|overlap FILE...",
+const struct verb verb_profile = {"profile", "merge|show|overlap|snapshot ...",
 	"merge, show and compare profiles", "", run_profile};
