@@ -10,6 +10,7 @@
 #include "snapshot/internal.h"
 
 #define PAGE 4096ULL
+#define SECTIONS_MAX (2ULL << 30) /* bytes of one image */
 #define VERSION_LOW 0xffffffffULL
 #define IR (1ULL << 56)
 #define MAGIC 0xff6c70726f667281ULL /* of raw profiles */
@@ -195,13 +196,22 @@ static int read_variables(struct finding *f, struct image *i, struct error *err)
 
 static int check_mapped(const struct finding *f, const struct image *i, struct error *err)
 {
-	for (size_t k = 0; k < ELF_PRF_SECTIONS; k++)
+	uint64_t sum = 0;
+
+	for (size_t k = 0; k < ELF_PRF_SECTIONS; k++) {
 		if (!mapped(&f->maps, image_place(i, k), i->elf.v[k].n))
 			return error_set(err, ERR_CORRUPT,
 				"'%s': profile section %zu of %" PRIu64
 				" bytes is not in memory at "
 				"0x%" PRIx64,
 				i->path, k, i->elf.v[k].n, image_place(i, k));
+		sum += i->elf.v[k].n;
+	}
+	if (sum > SECTIONS_MAX)
+		return error_set(err, ERR_UNSUPPORTED,
+			"'%s' has %" PRIu64
+			" bytes of profile sections, more than whet reads (%llu)",
+			i->path, sum, SECTIONS_MAX);
 	return 0;
 }
 

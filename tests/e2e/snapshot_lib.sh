@@ -181,7 +181,7 @@ start() {
 }
 # finish_program: lets it go on and waits for its end; its exit code
 finish_program() {
-	echo go >&9
+	(echo go >&9) 2>/dev/null # a subshell: it may have ended
 	exec 9>&-
 	wait "$pid"
 }
