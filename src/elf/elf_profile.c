@@ -171,30 +171,38 @@ static void note_ids(
 	}
 }
 
+/* Symbols come after all sections, and constants are looked for only where no symbol helps. */
+static void note_sections(const struct elf_image *i, struct elf_profile *p)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr s;
+
+	while ((scn = elf_nextscn(i->elf, scn))) {
+		if (!gelf_getshdr(scn, &s))
+			continue;
+		p->no_sections = false;
+		note_section(elf_section_name(i, &s), &s, p);
+	}
+	while ((scn = elf_nextscn(i->elf, scn)))
+		if (gelf_getshdr(scn, &s) && (s.sh_type == SHT_SYMTAB || s.sh_type == SHT_DYNSYM))
+			note_symbols(i, scn, &s, p);
+	while (p->v[ELF_PRF_COUNTERS].n && !p->version_at && (scn = elf_nextscn(i->elf, scn)))
+		if (gelf_getshdr(scn, &s))
+			search_words(scn, &s, p);
+}
+
 int elf_profile_read(const void *data, size_t n, struct elf_profile *ret, struct error *err)
 {
 	auto_elf struct elf_image i = {0};
 	struct elf_profile p = {0};
-	Elf_Scn *scn = NULL;
-	GElf_Shdr s;
 
 	if (elf_image_open(data, n, &i, err) < 0)
 		return -1;
 	p.plain = i.head.e_ident[EI_CLASS] == ELFCLASS64 && i.head.e_ident[EI_DATA] == ELFDATA2LSB;
 	p.moves = i.head.e_type == ET_DYN;
 	p.no_sections = true;
-	while (p.plain && (scn = elf_nextscn(i.elf, scn))) {
-		if (!gelf_getshdr(scn, &s))
-			continue;
-		p.no_sections = false;
-		note_section(elf_section_name(&i, &s), &s, &p);
-	}
-	while (p.plain && (scn = elf_nextscn(i.elf, scn)))
-		if (gelf_getshdr(scn, &s) && (s.sh_type == SHT_SYMTAB || s.sh_type == SHT_DYNSYM))
-			note_symbols(&i, scn, &s, &p);
-	while (p.v[ELF_PRF_COUNTERS].n && !p.version_at && (scn = elf_nextscn(i.elf, scn)))
-		if (gelf_getshdr(scn, &s))
-			search_words(scn, &s, &p);
+	if (p.plain)
+		note_sections(&i, &p);
 	note_first(&i, &p);
 	if (p.v[ELF_PRF_COUNTERS].n)
 		note_ids(&i, data, n, &p);
