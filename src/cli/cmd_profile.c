@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "cli/cmd_snapshot.h"
 #include "cli/opt.h"
 #include "cli/profile_gcc.h"
 #include "cli/profile_inputs.h"
@@ -18,7 +19,7 @@
 
 static const struct verb verb_merge, verb_show, verb_overlap, verb_validate;
 static const struct verb *const actions[] = {
-	&verb_merge, &verb_show, &verb_overlap, &verb_validate, NULL};
+	&verb_merge, &verb_show, &verb_overlap, &verb_validate, &verb_snapshot, NULL};
 
 static int raw_below(
 	void *ctx, const char *root, const char *path, const struct stat *st, struct error *err)
@@ -410,12 +411,12 @@ static int unknown_action(const char *word, const char *const *names)
 
 	if (!word)
 		error_set(&err, ERR_USAGE,
-			"profile needs an action: merge, show, overlap or validate");
+			"profile needs an action: merge, show, overlap, validate or snapshot");
 	else if (close)
 		error_set(&err, ERR_USAGE, "unknown action '%s'; did you mean '%s'?", word, close);
 	else
-		error_set(&err, ERR_USAGE, "unknown action '%s': merge, show, overlap or validate",
-			word);
+		error_set(&err, ERR_USAGE,
+			"unknown action '%s': merge, show, overlap, validate or snapshot", word);
 	return cli_fail(&err);
 }
 
@@ -434,5 +435,5 @@ static int run_profile(struct cli *cli, int argc, char **argv)
 	return unknown_action(word, names);
 }
 
-const struct verb verb_profile = {"profile", "merge|show|overlap|validate FILE...",
+const struct verb verb_profile = {"profile", "merge|show|overlap|validate|snapshot ...",
 	"merge, show, check and compare profiles", "", run_profile};

@@ -26,7 +26,7 @@ bool raw_magic(const uint8_t *data, size_t n)
 	return n >= 8 && magic_of(data, &big, &ptr);
 }
 
-static bool shape_of(uint32_t version, uint8_t ptr, struct raw_shape *ret)
+bool raw_shape_of(uint32_t version, uint8_t ptr, struct raw_shape *ret)
 {
 	static const struct raw_shape shapes[][2] = {
 		/* size, bitmap_ptr, function_ptr, n_counters, n_sites, n_bitmap, kinds */
@@ -178,7 +178,7 @@ int raw_image_open(
 	word = rd_u64(&r);
 	i.version = (uint32_t)(word & VERSION_MASK);
 	i.flags = word & ~VERSION_MASK;
-	if (!shape_of(i.version, i.ptr, &i.shape))
+	if (!raw_shape_of(i.version, i.ptr, &i.shape))
 		return error_set(err, ERR_UNSUPPORTED,
 			"raw version %u is not known; versions 5 and 7 to 10 (LLVM 11 to 22) are",
 			i.version);

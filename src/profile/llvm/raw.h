@@ -57,6 +57,8 @@ struct layout {
 
 int raw_image_open(
 	struct raw_image *ret, const uint8_t *file, size_t n, uint64_t off, struct error *err);
+/* False when the version is not known. */
+bool raw_shape_of(uint32_t version, uint8_t ptr, struct raw_shape *ret);
 uint64_t raw_field(const struct raw_image *i, const uint8_t *p, unsigned width);
 /* The layout of an image that was seen before, or NULL. */
 struct layout *layout_match(struct layout *first, struct raw_image *i);
