@@ -8,7 +8,6 @@
 
 /* Value sites that are believed before their data are seen; each costs some bytes of memory. */
 #define SITES_UNPROVEN (1u << 18)
-#define TIMESTAMP 8 /* bytes in front of a function's counters in temporal profiles */
 
 static const uint8_t *record_at(const struct raw_image *i, uint64_t k)
 {
@@ -165,7 +164,8 @@ static int build_record(struct builder *b, uint64_t k, struct error *err)
 		return -1;
 	if (i->flags & FLAG_TEMPORAL) {
 		skip = TIMESTAMP / width;
-		skip = skip < n ? skip : n;
+		e->timed = n >= skip; /* function entries in one byte have none */
+		skip = e->timed ? skip : n;
 		e->counters += skip * width;
 	}
 	s.n_counts = (uint32_t)(n - skip);
@@ -181,7 +181,7 @@ static int build_record(struct builder *b, uint64_t k, struct error *err)
 			"data records up to %" PRIu64 " claim %" PRIu64
 			" counters; the section has %" PRIu64,
 			k, b->counters, i->n_counters);
-	if (b->sites > SITES_UNPROVEN && b->sites > i->values_n)
+	if (b->sites > SITES_UNPROVEN && b->sites > i->values_n && b->sites > i->n_counters)
 		return error_set(err, ERR_CORRUPT,
 			"data records up to %" PRIu64 " have %" PRIu64 " value sites; only %" PRIu64
 			" bytes of value data follow",
