@@ -52,24 +52,41 @@ static int check_names(const struct text_writer *w, struct error *err)
 	return 0;
 }
 
+static bool has_names(const struct text_writer *w, const struct trace *t)
+{
+	for (size_t k = 0; k < t->n; k++)
+		if (name_of(w, t->refs[k]))
+			return true;
+	return false;
+}
+
+static void put_trace(struct text_writer *w, const struct trace *t)
+{
+	buf_addf(w->out, "# Weight:\n%" PRIu64 "\n", t->weight);
+	for (size_t k = 0; k < t->n; k++) {
+		const char *name = name_of(w, t->refs[k]);
+
+		if (name)
+			buf_addf(w->out, "%s,", name);
+	}
+	buf_addc(w->out, '\n');
+}
+
+/* Functions that are no keys have no name here. */
 static void put_traces(struct text_writer *w)
 {
 	const struct profile *p = w->p;
+	size_t named = 0;
 
+	for (size_t i = 0; i < p->n_traces; i++)
+		named += has_names(w, &p->traces[i]);
 	buf_addf(w->out,
 		":temporal_prof_traces\n# Num Temporal Profile Traces:\n%zu\n"
 		"# Temporal Profile Trace Stream Size:\n%" PRIu64 "\n",
-		p->n_traces, p->trace_stream);
-	for (size_t i = 0; i < p->n_traces; i++) {
-		buf_addf(w->out, "# Weight:\n%" PRIu64 "\n", p->traces[i].weight);
-		for (size_t k = 0; k < p->traces[i].n; k++) {
-			const char *name = name_of(w, p->traces[i].refs[k]);
-
-			buf_adds(w->out, name ? name : "");
-			buf_addc(w->out, ',');
-		}
-		buf_addc(w->out, '\n');
-	}
+		named, p->trace_stream);
+	for (size_t i = 0; i < p->n_traces; i++)
+		if (has_names(w, &p->traces[i]))
+			put_trace(w, &p->traces[i]);
 	buf_addc(w->out, '\n');
 }
 
