@@ -15,8 +15,6 @@
 #include "cli/profile_inputs.h"
 #include "profile/profile.h"
 
-#define LLVM_NEWEST 22
-
 static const struct verb verb_merge, verb_show, verb_overlap, verb_validate;
 static const struct verb *const actions[] = {
 	&verb_merge, &verb_show, &verb_overlap, &verb_validate, &verb_snapshot, NULL};
@@ -50,6 +48,23 @@ static int expand(const char *path, struct strv *files, struct error *err)
 	return 0;
 }
 
+static int add_one(struct profile *p, const char *path, uint64_t weight, struct error *err)
+{
+	struct profile_images images = {0};
+	int rc = profile_add_file(p, path, weight, &images, err);
+
+	for (size_t i = 0; i < images.n && rc == 0; i++)
+		if (images.v[i].values_missing) {
+			fprintf(stderr,
+				"whet: '%s' has counters, but no value data: it was written in "
+				"continuous mode (%%c), or by a process that died while it wrote\n",
+				path);
+			break;
+		}
+	profile_images_release(&images);
+	return rc;
+}
+
 static int add_input(struct profile *p, const char *path, uint64_t weight, struct error *err)
 {
 	auto_strv struct strv files = STRV_INIT;
@@ -57,7 +72,7 @@ static int add_input(struct profile *p, const char *path, uint64_t weight, struc
 	if (expand(path, &files, err) < 0)
 		return -1;
 	for (size_t i = 0; i < files.n; i++)
-		if (profile_add_file(p, files.v[i], weight, NULL, err) < 0)
+		if (add_one(p, files.v[i], weight, err) < 0)
 			return -1;
 	return 0;
 }
@@ -72,46 +87,56 @@ static int add_weighted(struct profile *p, const char *text, struct error *err)
 	return add_input(p, path, weight, err);
 }
 
-static int number_after_dash(const char *text)
-{
-	const char *dash = strrchr(text, '-');
-	char *end;
-	long n;
-
-	if (!dash || !isdigit((unsigned char)dash[1]))
-		return -1;
-	n = strtol(dash + 1, &end, 10);
-	return *end || n < 11 || n > 99 ? -1 : (int)n;
-}
-
 struct merging {
 	char *out, *consumer;
 	struct strv weighted;
 	int64_t version;
+	bool text;
 };
 
 /* The LLVM whose compiler is to read the result, and the index version to write. */
 static int choose(const struct merging *m, int *llvm, uint32_t *version, struct error *err)
 {
-	*llvm = LLVM_NEWEST;
+	*llvm = PROFILE_LLVM_NEWEST;
 	if (m->consumer && m->version)
 		return error_set(err, ERR_USAGE, "--for and --index-version exclude each other");
-	if (m->consumer && (*llvm = number_after_dash(m->consumer)) < 0)
+	if (m->text && m->version)
+		return error_set(err, ERR_USAGE, "--text and --index-version exclude each other");
+	if (m->consumer && (*llvm = profile_llvm_of(m->consumer)) < 0)
 		return error_set(err, ERR_USAGE,
-			"--for '%s': expected clang-N or llvm-N with N from 11, for example "
-			"clang-14",
-			m->consumer);
+			"--for '%s': expected clang-N or llvm-N with N from %d, or rustc-1.N with "
+			"N from 47, for example clang-14",
+			m->consumer, PROFILE_LLVM_OLDEST);
 	if (m->version && (m->version < 6 || m->version > 13))
 		return error_set(err, ERR_USAGE, "--index-version must be 6 to 13");
 	*version = m->version ? (uint32_t)m->version : profile_version_for_llvm(*llvm);
 	return 0;
 }
 
+static int write_merged(
+	struct profile *p, const struct merging *m, int llvm, uint32_t version, struct error *err)
+{
+	const char *out = m->out ? m->out : m->text ? "default.proftext" : "default.profdata";
+	struct profile_summary s;
+
+	profile_summary(p, &s);
+	if (s.short_hashes && version < 13)
+		fprintf(stderr,
+			"whet: the front-end hashes come from an index of version 13, which keeps "
+			"60 "
+			"bits of them: a compiler older than LLVM 22 takes large functions for "
+			"changed; merge from raw profiles of that compiler\n");
+	if (profile_rekey_for_llvm(p, llvm, err) < 0)
+		return -1;
+	return m->text ? profile_write_text(p, llvm, out, err)
+		       : profile_write_indexed(p, version, out, err);
+}
+
 static int merge(struct merging *m, const struct strv *files, struct error *err)
 {
 	struct profile *p;
 	uint32_t version = 0;
-	int llvm = LLVM_NEWEST, rc = 0;
+	int llvm, rc = 0;
 
 	if (choose(m, &llvm, &version, err) < 0)
 		return -1;
@@ -121,9 +146,7 @@ static int merge(struct merging *m, const struct strv *files, struct error *err)
 	for (size_t i = 0; i < m->weighted.n && rc == 0; i++)
 		rc = add_weighted(p, m->weighted.v[i], err);
 	if (rc == 0)
-		rc = profile_rekey_for_llvm(p, llvm, err);
-	if (rc == 0)
-		rc = profile_write_indexed(p, version, m->out ? m->out : "default.profdata", err);
+		rc = write_merged(p, m, llvm, version, err);
 	profile_free(p);
 	return rc;
 }
@@ -147,11 +170,13 @@ static int run_merge(struct cli *cli, int argc, char **argv)
 	auto_strv struct strv files = STRV_INIT;
 	struct error err = ERROR_INIT;
 	const struct opt opts[] = {
-		{"output", 'o', OPT_STRING, "OUT", "where to write (default.profdata)", &m.out},
+		{"output", 'o', OPT_STRING, "OUT", "where to write (default.profdata, .proftext)",
+			&m.out},
 		{"weighted", 'w', OPT_LIST, "W,FILE", "add FILE W times", &m.weighted},
 		{"index-version", 0, OPT_NUMBER, "N", "index version, 6 to 13 (13)", &m.version},
-		{"for", 0, OPT_STRING, "COMPILER", "version and keys for clang-N or llvm-N",
-			&m.consumer},
+		{"for", 0, OPT_STRING, "COMPILER",
+			"version and keys for clang-N, llvm-N or rustc-1.N", &m.consumer},
+		{"text", 0, OPT_FLAG, NULL, "write LLVM's text form", &m.text},
 		{0},
 	};
 	int rc = opt_parse(cli, &verb_merge, opts, argc, argv, &files, &err);
@@ -375,7 +400,8 @@ static int run_validate(struct cli *cli, int argc, char **argv)
 
 static const struct verb verb_merge = {"profile merge", "FILE...",
 	"merge profiles into one that a compiler reads",
-	"Takes raw and indexed profiles; a folder stands for all .profraw files below it, in the "
+	"Takes raw, indexed and text profiles; a folder stands for all .profraw files below it, in "
+	"the "
 	"order\nof their paths. An input that is empty, cut off or of another build stops the "
 	"merge.\n\n"
 	"GCC's .gcda files of one object are added up into one file, folders of them file by "

@@ -66,6 +66,7 @@ void profile_free(struct profile *p)
 	free(p->records);
 	free(p->slots);
 	free(p->ids);
+	profile_release_traces(p);
 	arena_release(&p->arena);
 	free(p);
 }

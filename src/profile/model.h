@@ -25,10 +25,10 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the writers assume li
 #define FLAG_ENTRY_ONLY (1ULL << 61)
 #define FLAG_MEMPROF (1ULL << 62)
 #define FLAG_TEMPORAL (1ULL << 63)
-/* What a merged profile keeps: temporal traces and memory profiles are dropped with their flags. */
+/* What a merged profile keeps: a memory profile is dropped with its flag. */
 #define FLAGS_KEPT                                                                                 \
 	(FLAG_LOOP_ENTRIES | FLAG_IR | FLAG_CS | FLAG_ENTRY_FIRST | FLAG_BYTE_COVERAGE |           \
-		FLAG_ENTRY_ONLY)
+		FLAG_ENTRY_ONLY | FLAG_TEMPORAL)
 #define VERSION_MASK 0xffffffffULL
 #define HASH_CS (1ULL << 60) /* in a structural hash: the record is context-sensitive */
 
@@ -84,6 +84,13 @@ struct binary_id {
 	size_t n;
 };
 
+/* The functions of one run in the order of their first calls. */
+struct trace {
+	uint64_t weight, digest;
+	uint64_t *refs; /* malloc'ed */
+	size_t n;
+};
+
 struct profile {
 	struct arena arena;
 	struct key **keys;
@@ -94,8 +101,12 @@ struct profile {
 	size_t n_slots;
 	struct binary_id *ids;
 	size_t n_ids, cap_ids;
+	struct trace *traces;
+	size_t n_traces, cap_traces;
+	uint64_t trace_stream; /* how many there were; the profile keeps some of them */
 	uint64_t flags;
-	bool has_records; /* flags say whether they are IR or front-end records */
+	bool has_records;  /* flags say whether they are IR or front-end records */
+	bool short_hashes; /* front-end hashes came from a file that keeps 60 bits of them */
 	struct layout *layouts;
 };
 
@@ -127,6 +138,11 @@ int profile_join_flags(struct profile *p, uint64_t flags, size_t n, struct error
 /* Adds a build id unless it is there. */
 void profile_add_id(struct profile *p, const uint8_t *id, size_t n);
 
+/* Copies a trace. The stream is counted apart: a file may hold a sample of a longer one. */
+void profile_add_trace(struct profile *p, uint64_t weight, const uint64_t *refs, size_t n);
+void profile_count_traces(struct profile *p, uint64_t stream);
+void profile_release_traces(struct profile *p);
+
 /* dst[i] += src[i] * weight, saturating at COUNT_MAX. src may be unaligned, little-endian. */
 void counts_add(uint64_t *dst, const uint8_t *src, size_t n, uint64_t weight);
 /* The same for one record: the first addition copies (so pseudo counts survive), later ones add. */
@@ -140,9 +156,15 @@ uint32_t site_order(
 uint64_t saturating_mul(uint64_t a, uint64_t b);
 uint64_t saturating_add(uint64_t a, uint64_t b);
 
+/* Calls fn for each record in ascending (key, hash) order; stops when it returns non-zero. */
+typedef int record_visit(void *ctx, const struct record *r);
+int profile_each_record(const struct profile *p, record_visit *fn, void *ctx);
+
 /* Keys in ascending byte order; caller frees. */
 struct key **profile_sorted_keys(const struct profile *p);
 
-/* The encoder behind profile_write_indexed(); on success out holds the file. */
+/* The encoders behind profile_write_indexed() and profile_write_text(); on success out holds the
+ * file. */
 int profile_encode_indexed(
 	const struct profile *p, uint32_t version, struct buf *out, struct error *err);
+int profile_encode_text(const struct profile *p, int llvm, struct buf *out, struct error *err);

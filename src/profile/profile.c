@@ -47,29 +47,43 @@ int profile_add_file(struct profile *p, const char *path, uint64_t weight,
 	return rc < 0 ? error_context(err, "profile '%s'", path) : 0;
 }
 
-int profile_check_raw(const char *path, struct profile_images *ret, struct error *err)
+static int check_raw(const struct file_map *m, struct profile_images *ret, struct error *err)
 {
 	struct profile *p = profile_new();
-	struct file_map m = {0};
-	int rc = file_map(path, &m, err);
+	size_t before = ret->n;
+	int rc;
 
-	if (rc == 0 && m.n && !raw_magic(m.p, m.n))
-		rc = error_set(
-			err, ERR_CORRUPT, "profile '%s': is no raw profile: bad magic", path);
-	else if (rc == 0)
-		rc = profile_add_bytes(p, m.p, m.n, 1, ret, err) < 0
-			     ? error_context(err, "profile '%s'", path)
-			     : 0;
-	file_unmap(&m);
+	if (m->n && !raw_magic(m->p, m->n))
+		rc = error_set(err, ERR_CORRUPT, "is no raw profile: bad magic");
+	else
+		rc = profile_add_bytes(p, m->p, m->n, 1, ret, err);
 	profile_free(p);
+	for (size_t i = before; i < ret->n && rc == 0; i++)
+		if (ret->v[i].values_missing)
+			rc = error_set(err, ERR_CORRUPT,
+				"has value sites, but no value data: it is cut off, or was written "
+				"in continuous mode (%%c), which leaves them out");
 	return rc;
+}
+
+int profile_check_raw(const char *path, struct profile_images *ret, struct error *err)
+{
+	struct file_map m = {0};
+	int rc;
+
+	if (file_map(path, &m, err) < 0)
+		return -1;
+	rc = check_raw(&m, ret, err);
+	file_unmap(&m);
+	return rc < 0 ? error_context(err, "profile '%s'", path) : 0;
 }
 
 void profile_summary(const struct profile *p, struct profile_summary *ret)
 {
 	struct profile_summary s = {.functions = p->n_records,
 		.ir = p->flags & FLAG_IR,
-		.context_sensitive = p->flags & FLAG_CS};
+		.context_sensitive = p->flags & FLAG_CS,
+		.short_hashes = p->short_hashes};
 
 	for (size_t i = 0; i < p->n_records; i++) {
 		const struct record *r = p->records[i];
@@ -96,14 +110,14 @@ static int record_compare(const void *a, const void *b)
 	return x->hash < y->hash ? -1 : x->hash > y->hash;
 }
 
-static int visit_key(const struct key *k, profile_visit *fn, void *ctx)
+static int visit_key(const struct key *k, record_visit *fn, void *ctx)
 {
-	struct record **v;
+	auto_free struct record **v = NULL;
 	size_t n = 0;
 	int rc = 0;
 
 	if (k->first == k->last)
-		return fn(ctx, k->name, k->first->hash, k->first->counts, k->first->n_counts);
+		return fn(ctx, k->first);
 	for (struct record *r = k->first; r; r = r->next)
 		n++;
 	v = xreallocarray(NULL, n, sizeof(*v));
@@ -112,12 +126,11 @@ static int visit_key(const struct key *k, profile_visit *fn, void *ctx)
 		v[n++] = r;
 	qsort(v, n, sizeof(*v), record_compare);
 	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = fn(ctx, k->name, v[i]->hash, v[i]->counts, v[i]->n_counts);
-	free(v);
+		rc = fn(ctx, v[i]);
 	return rc;
 }
 
-int profile_each(const struct profile *p, profile_visit *fn, void *ctx)
+int profile_each_record(const struct profile *p, record_visit *fn, void *ctx)
 {
 	auto_free struct key **keys = profile_sorted_keys(p);
 	int rc = 0;
@@ -125,6 +138,25 @@ int profile_each(const struct profile *p, profile_visit *fn, void *ctx)
 	for (size_t i = 0; i < p->n_keys && rc == 0; i++)
 		rc = visit_key(keys[i], fn, ctx);
 	return rc;
+}
+
+struct visitor {
+	profile_visit *fn;
+	void *ctx;
+};
+
+static int visit(void *ctx, const struct record *r)
+{
+	const struct visitor *v = ctx;
+
+	return v->fn(v->ctx, r->key->name, r->hash, r->counts, r->n_counts);
+}
+
+int profile_each(const struct profile *p, profile_visit *fn, void *ctx)
+{
+	struct visitor v = {fn, ctx};
+
+	return profile_each_record(p, visit, &v);
 }
 
 static uint64_t count_sum(const struct record *r)

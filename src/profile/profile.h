@@ -20,6 +20,9 @@ void profile_free(struct profile *p); /* NULL is fine */
 struct profile_image {
 	uint32_t version; /* raw version */
 	uint64_t records, executed, counters;
+	/* Value sites without their data: the file was written in continuous mode, or ends early.
+	 */
+	bool values_missing;
 	char names_sha256[65]; /* of the names block as it stands in the file: equals the
 				* __llvm_prf_names section of the image that wrote it */
 	char *build_id;        /* hex, or NULL */
@@ -37,19 +40,32 @@ int profile_add_file(struct profile *p, const char *path, uint64_t weight,
 	struct profile_images *images, struct error *err);
 int profile_add_bytes(struct profile *p, const void *data, size_t n, uint64_t weight,
 	struct profile_images *images, struct error *err);
-/* Validates one raw file without keeping anything. */
+/* Validates one raw file without keeping anything. Missing value data are ERR_CORRUPT. */
 int profile_check_raw(const char *path, struct profile_images *ret, struct error *err);
 
 /* Writes p as an indexed profile of a version (7 to 13), the whole file, atomically. */
 int profile_write_indexed(struct profile *p, uint32_t version, const char *path, struct error *err);
 
+/* Writes p in LLVM's text form, as far as the llvm-profdata of an LLVM major reads it. A name that
+ * no line can hold is ERR_UNSUPPORTED. */
+int profile_write_text(struct profile *p, int llvm_major, const char *path, struct error *err);
+
 /* Consumer rules (docs/formats/llvm.md): the newest index version and the key separator that a
  * compiler with this LLVM major accepts. */
 uint32_t profile_version_for_llvm(int llvm_major);
+/* The LLVM major of "clang-14", "llvm-14" or "rustc-1.95" (as the Rust project builds it), or -1.
+ */
+int profile_llvm_of(const char *consumer);
+/* The oldest and the newest LLVM that the engine knows. */
+#define PROFILE_LLVM_OLDEST 11
+#define PROFILE_LLVM_NEWEST 22
 
 struct profile_summary {
 	uint64_t functions, executed, counters, total_count, max_count;
 	bool ir, context_sensitive;
+	/* Front-end hashes have lost their upper 4 bits (index version 13 keeps 60): an index of an
+	 * older version would not be matched by the compilers that read it. */
+	bool short_hashes;
 };
 void profile_summary(const struct profile *p, struct profile_summary *ret);
 
@@ -65,5 +81,6 @@ int profile_overlap(
 /* Replaces a path prefix in the keys of local functions (path;name), and in the value profiles
  * that refer to them. Used to make the published keys source-relative and to localise them. */
 int profile_rekey(struct profile *p, const char *from, const char *to, struct error *err);
-/* Turns `path;name` into `path:name` for consumers older than LLVM 18. */
+/* Turns `path;name` into `path:name` for consumers older than LLVM 18, and drops the mark of loop
+ * entries for those older than 20. */
 int profile_rekey_for_llvm(struct profile *p, int llvm_major, struct error *err);

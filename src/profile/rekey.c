@@ -57,6 +57,20 @@ static int add_renamed(struct profile *to, const struct record *r, const char *n
 	return 0;
 }
 
+static void rename_traces(
+	struct profile *to, const struct profile *from, const struct rename *v, size_t n)
+{
+	for (size_t i = 0; i < from->n_traces; i++) {
+		const struct trace *t = &from->traces[i];
+		auto_free uint64_t *refs = xreallocarray(NULL, t->n, sizeof(*refs));
+
+		for (size_t k = 0; k < t->n; k++)
+			refs[k] = renamed(v, n, t->refs[k]);
+		profile_add_trace(to, t->weight, refs, t->n);
+	}
+	profile_count_traces(to, from->trace_stream);
+}
+
 typedef char *new_name(const void *ctx, const char *name); /* NULL: unchanged; malloc'ed */
 
 static int rebuild(struct profile *p, new_name *fn, const void *ctx, struct error *err)
@@ -64,10 +78,10 @@ static int rebuild(struct profile *p, new_name *fn, const void *ctx, struct erro
 	struct profile *to = profile_new(), old;
 	char **names = xcalloc(p->n_keys + 1, sizeof(*names));
 	struct rename *v = xreallocarray(NULL, p->n_keys + 1, sizeof(*v));
-	size_t n = 0;
+	size_t n = 0, n_names = p->n_keys;
 	int rc = 0;
 
-	for (size_t i = 0; i < p->n_keys; i++) {
+	for (size_t i = 0; i < n_names; i++) {
 		names[i] = fn(ctx, p->keys[i]->name);
 		if (names[i])
 			v[n++] = (struct rename){
@@ -79,17 +93,19 @@ static int rebuild(struct profile *p, new_name *fn, const void *ctx, struct erro
 			rc = add_renamed(to, r, names[i] ? names[i] : p->keys[i]->name, v, n, err);
 	for (size_t i = 0; i < p->n_ids && n; i++)
 		profile_add_id(to, p->ids[i].p, p->ids[i].n);
-	for (size_t i = 0; i < p->n_keys; i++)
-		free(names[i]);
-	free(names);
-	free(v);
 	if (rc == 0 && n) {
+		rename_traces(to, p, v, n);
 		to->flags = p->flags;
 		to->has_records = p->has_records;
+		to->short_hashes = p->short_hashes;
 		old = *p;
 		*p = *to;
 		*to = old;
 	}
+	for (size_t i = 0; i < n_names; i++)
+		free(names[i]);
+	free(names);
+	free(v);
 	profile_free(to);
 	return rc;
 }
@@ -173,5 +189,7 @@ static char *colon_for_semicolon(const void *ctx, const char *name)
 
 int profile_rekey_for_llvm(struct profile *p, int llvm_major, struct error *err)
 {
+	if (llvm_major < 20)
+		p->flags &= ~FLAG_LOOP_ENTRIES; /* not known there */
 	return llvm_major >= 18 ? 0 : rebuild(p, colon_for_semicolon, NULL, err);
 }

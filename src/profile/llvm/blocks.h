@@ -46,9 +46,15 @@ int names_read(struct names *ret, const uint8_t *p, size_t n, struct error *err)
 const struct name *names_find(const struct names *s, uint64_t ref);
 void names_release(struct names *s);
 
-/* Checks a list of build ids and calls fn for each. */
-int build_ids_each(const uint8_t *p, size_t n, bool big,
-	void (*fn)(void *ctx, const uint8_t *id, size_t n), void *ctx, struct error *err);
+struct build_ids {
+	const uint8_t *p;
+	size_t n;
+	bool big;
+	bool packed; /* without padding, as raw version 7 has them */
+};
+/* Checks a list of build ids and calls fn for each, unless NULL. */
+int build_ids_each(const struct build_ids *ids, void (*fn)(void *ctx, const uint8_t *id, size_t n),
+	void *ctx, struct error *err);
 
 /* The readers. Each adds a whole file to p or leaves p unchanged. */
 int raw_add(struct profile *p, const uint8_t *data, size_t n, uint64_t weight,

@@ -22,7 +22,7 @@ struct index {
 	struct profile *p;
 	struct reader r;
 	uint32_t version;
-	uint64_t flags, hash_offset, ids_offset;
+	uint64_t flags, hash_offset, ids_offset, traces_offset;
 	struct pending {
 		struct record *record;
 		const uint8_t *counts, *bitmap;
@@ -57,7 +57,7 @@ static int read_header(struct index *x, struct error *err)
 	if (x->version >= 9)
 		x->ids_offset = rd_u64(r);
 	if (x->version >= 10)
-		rd_u64(r); /* temporal traces: dropped */
+		x->traces_offset = rd_u64(r);
 	if (x->version >= 12)
 		rd_u64(r); /* vtable names: not needed to merge */
 	if (r->failed)
@@ -196,7 +196,57 @@ static int read_ids(struct index *x, const uint8_t *data, size_t n, struct error
 			"binary id section at byte %" PRIu64 " has %" PRIu64
 			" bytes, but the file ends at %zu",
 			x->ids_offset, size, n);
-	return build_ids_each(p, size, false, add_id, x->p, err);
+	return build_ids_each(&(struct build_ids){.p = p, .n = size}, add_id, x->p, err);
+}
+
+/* Moves behind the next trace; *ret_refs gets its unaligned references. */
+static int next_trace(struct reader *r, uint64_t *weight, uint64_t *n, const uint8_t **ret_refs,
+	struct error *err)
+{
+	size_t at = r->off;
+
+	*weight = rd_u64(r);
+	*n = rd_u64(r);
+	*ret_refs = *n <= r->n / 8 ? rd_bytes(r, *n * 8) : NULL;
+	if (!*ret_refs)
+		return error_set(err, ERR_CORRUPT,
+			"temporal trace at byte %zu has %" PRIu64
+			" functions, but the file ends at %zu",
+			at, *n, r->n);
+	return 0;
+}
+
+/* Called twice: p is NULL while the file is being checked. */
+static int read_traces(const struct index *x, const uint8_t *data, size_t size, struct profile *p,
+	struct error *err)
+{
+	struct reader r = reader_of(data, size);
+	uint64_t traces, stream, weight, n;
+	const uint8_t *at;
+
+	if (!(x->flags & FLAG_TEMPORAL) || x->version < 10)
+		return 0;
+	rd_seek(&r, x->traces_offset);
+	traces = rd_u64(&r);
+	stream = rd_u64(&r);
+	if (r.failed)
+		return error_set(err, ERR_CORRUPT,
+			"temporal traces at byte %" PRIu64 " are cut off: the file ends at %zu",
+			x->traces_offset, size);
+	for (uint64_t i = 0; i < traces; i++) {
+		auto_free uint64_t *refs = NULL;
+
+		if (next_trace(&r, &weight, &n, &at, err) < 0)
+			return -1;
+		if (!p)
+			continue;
+		refs = xreallocarray(NULL, n + 1, sizeof(*refs));
+		memcpy(refs, at, n * sizeof(*refs));
+		profile_add_trace(p, weight, refs, n);
+	}
+	if (p)
+		profile_count_traces(p, stream);
+	return 0;
 }
 
 static int check(struct index *x, const uint8_t *data, size_t n, struct error *err)
@@ -207,7 +257,7 @@ static int check(struct index *x, const uint8_t *data, size_t n, struct error *e
 		return -1;
 	if (read_table(x, err) < 0 || read_ids(x, data, n, err) < 0)
 		return -1;
-	return 0;
+	return read_traces(x, data, n, NULL, err);
 }
 
 static void add_pending(struct profile *p, const struct pending *e, uint64_t weight)
@@ -232,6 +282,10 @@ int indexed_add(
 		profile_rollback(p, &mark);
 	for (size_t i = 0; i < x.n && rc == 0; i++)
 		add_pending(p, &x.v[i], weight);
+	if (rc == 0) {
+		read_traces(&x, data, n, p, NULL);
+		p->short_hashes |= x.n && x.version >= 13 && !(x.flags & FLAG_IR);
+	}
 	free(x.v);
 	return rc;
 }

@@ -229,7 +229,34 @@ static void put_ids(struct writer *w)
 
 static uint64_t flags_for(const struct profile *p, uint32_t version)
 {
-	return version >= 12 ? p->flags : p->flags & ~FLAG_LOOP_ENTRIES;
+	uint64_t flags = version >= 12 ? p->flags : p->flags & ~FLAG_LOOP_ENTRIES;
+
+	return version >= 10 ? flags : flags & ~FLAG_TEMPORAL;
+}
+
+static size_t traces_size(const struct writer *w)
+{
+	size_t n = 16;
+
+	if (!(w->flags & FLAG_TEMPORAL))
+		return 0;
+	for (size_t i = 0; i < w->p->n_traces; i++)
+		n += 16 + 8 * w->p->traces[i].n;
+	return n;
+}
+
+static void put_traces(struct writer *w)
+{
+	put64(w, w->p->n_traces);
+	put64(w, w->p->trace_stream);
+	for (size_t i = 0; i < w->p->n_traces; i++) {
+		const struct trace *t = &w->p->traces[i];
+
+		put64(w, t->weight);
+		put64(w, t->n);
+		memcpy(w->at, t->refs, 8 * t->n);
+		w->at += 8 * t->n;
+	}
 }
 
 static size_t header_size(uint32_t version)
@@ -243,12 +270,12 @@ static size_t total_size(const struct writer *w)
 
 	for (size_t i = 0; i < w->n_keys; i++)
 		n += 2 + 24 + w->keys[i]->n + key_size(w, w->keys[i]);
-	return n + 16 + 8 * w->n_buckets + 8 + ids_size(w->p) + 8;
+	return n + 16 + 8 * w->n_buckets + 8 + ids_size(w->p) + 8 + traces_size(w);
 }
 
 static void put_file(struct writer *w)
 {
-	uint64_t hash_offset, ids_offset = 0, vtables_offset = 0;
+	uint64_t hash_offset, ids_offset = 0, vtables_offset = 0, traces_offset = 0;
 	uint8_t *header = w->at;
 
 	w->at += header_size(w->version);
@@ -269,9 +296,13 @@ static void put_file(struct writer *w)
 		vtables_offset = (uint64_t)(w->at - w->start);
 		put64(w, 0);
 	}
+	if (w->flags & FLAG_TEMPORAL) {
+		traces_offset = (uint64_t)(w->at - w->start);
+		put_traces(w);
+	}
 	memcpy(header,
-		(uint64_t[]){MAGIC, w->version | w->flags, 0, 0, hash_offset, 0, ids_offset, 0,
-			vtables_offset},
+		(uint64_t[]){MAGIC, w->version | w->flags, 0, 0, hash_offset, 0, ids_offset,
+			traces_offset, vtables_offset},
 		header_size(w->version));
 }
 
@@ -317,15 +348,4 @@ int profile_write_indexed(struct profile *p, uint32_t version, const char *path,
 	if (profile_encode_indexed(p, version, &out, err) < 0)
 		return error_context(err, "indexed profile '%s'", path);
 	return file_write_atomic(path, out.p, out.n, 0644, err);
-}
-
-uint32_t profile_version_for_llvm(int llvm_major)
-{
-	static const uint8_t versions[] = {6, 7, 7, 7, 8, 9, 10, 11, 12, 12, 12, 13}; /* 11 to 22 */
-
-	if (llvm_major < 11)
-		return 5;
-	if ((size_t)llvm_major - 11 < ARRAY_SIZE(versions))
-		return versions[llvm_major - 11];
-	return 13;
 }

@@ -8,7 +8,6 @@
 
 /* Value sites that are believed before their data are seen; each costs some bytes of memory. */
 #define SITES_UNPROVEN (1u << 18)
-#define TIMESTAMP 8 /* bytes in front of a function's counters in temporal profiles */
 
 static const uint8_t *record_at(const struct raw_image *i, uint64_t k)
 {
@@ -135,6 +134,24 @@ struct builder {
 	uint64_t counters, bitmap, sites; /* sums over the records so far */
 };
 
+static int check_claims(const struct builder *b, uint64_t k, struct error *err)
+{
+	const struct raw_image *i = b->i;
+
+	/* Records that share counters over and over would cost memory that the file does not. */
+	if (b->counters / 4 > i->n_counters || b->bitmap / 4 > i->bitmap_n)
+		return error_set(err, ERR_CORRUPT,
+			"data records up to %" PRIu64 " claim %" PRIu64
+			" counters; the section has %" PRIu64,
+			k, b->counters, i->n_counters);
+	if (b->sites > SITES_UNPROVEN && b->sites > i->values_n && b->sites > i->n_counters)
+		return error_set(err, ERR_CORRUPT,
+			"data records up to %" PRIu64 " have %" PRIu64 " value sites; only %" PRIu64
+			" bytes of value data follow",
+			k, b->sites, i->values_n);
+	return 0;
+}
+
 static int build_record(struct builder *b, uint64_t k, struct error *err)
 {
 	const struct raw_image *i = b->i;
@@ -165,7 +182,8 @@ static int build_record(struct builder *b, uint64_t k, struct error *err)
 		return -1;
 	if (i->flags & FLAG_TEMPORAL) {
 		skip = TIMESTAMP / width;
-		skip = skip < n ? skip : n;
+		e->timed = n >= skip; /* function entries in one byte have none */
+		skip = e->timed ? skip : n;
 		e->counters += skip * width;
 	}
 	s.n_counts = (uint32_t)(n - skip);
@@ -175,17 +193,8 @@ static int build_record(struct builder *b, uint64_t k, struct error *err)
 	b->counters += n;
 	b->bitmap += s.n_bitmap;
 	b->sites += sites;
-	/* Records that share counters over and over would cost memory that the file does not. */
-	if (b->counters / 4 > i->n_counters || b->bitmap / 4 > i->bitmap_n)
-		return error_set(err, ERR_CORRUPT,
-			"data records up to %" PRIu64 " claim %" PRIu64
-			" counters; the section has %" PRIu64,
-			k, b->counters, i->n_counters);
-	if (b->sites > SITES_UNPROVEN && b->sites > i->values_n)
-		return error_set(err, ERR_CORRUPT,
-			"data records up to %" PRIu64 " have %" PRIu64 " value sites; only %" PRIu64
-			" bytes of value data follow",
-			k, b->sites, i->values_n);
+	if (check_claims(b, k, err) < 0)
+		return -1;
 	e->record = profile_resolve(b->p, name->p, name->n, ref, &s, err);
 	if (!e->record)
 		return -1;

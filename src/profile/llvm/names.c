@@ -144,20 +144,20 @@ void names_release(struct names *s)
 	*s = (struct names){0};
 }
 
-int build_ids_each(const uint8_t *p, size_t n, bool big,
-	void (*fn)(void *ctx, const uint8_t *id, size_t n), void *ctx, struct error *err)
+int build_ids_each(const struct build_ids *ids, void (*fn)(void *ctx, const uint8_t *id, size_t n),
+	void *ctx, struct error *err)
 {
-	struct reader r = reader_of(p, n);
+	struct reader r = reader_of(ids->p, ids->n);
 
-	r.big = big;
+	r.big = ids->big;
 	while (r.off < r.n) {
 		size_t at = r.off;
-		uint64_t len = rd_u64(&r);
-		const uint8_t *id = len <= n ? rd_bytes(&r, (len + 7) & ~7ULL) : NULL;
+		uint64_t len = rd_u64(&r), room = ids->packed ? len : (len + 7) & ~7ULL;
+		const uint8_t *id = len <= ids->n ? rd_bytes(&r, room) : NULL;
 
 		if (!id || len == 0)
 			return error_set(err, ERR_CORRUPT,
-				"build id at byte %zu of %zu has length %llu", at, n,
+				"build id at byte %zu of %zu has length %llu", at, ids->n,
 				(unsigned long long)len);
 		if (fn)
 			fn(ctx, id, len);

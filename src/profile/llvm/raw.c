@@ -63,7 +63,8 @@ struct header {
 
 static void read_header(struct reader *r, struct raw_image *i, struct header *h)
 {
-	i->ids_n = i->version >= 7 ? rd_u64(r) : 0;
+	i->ids = (struct build_ids){
+		.n = i->version >= 7 ? rd_u64(r) : 0, .big = i->big, .packed = i->version == 7};
 	i->n_data = rd_u64(r);
 	h->pad_before_counters = rd_u64(r);
 	i->n_counters = rd_u64(r);
@@ -115,7 +116,7 @@ static int sections(
 		uint64_t count, width;
 		const uint8_t **at;
 	} parts[] = {
-		{"binary id", i->ids_n, 1, &i->ids},
+		{"binary id", i->ids.n, 1, &i->ids.p},
 		{"data", i->n_data, i->shape.size, &i->data},
 		{"padding before the counter", h->pad_before_counters, 1, &skip},
 		{"counter", i->n_counters, width, &i->counters},
@@ -145,10 +146,9 @@ static int check_header(const struct raw_image *i, const struct header *h, struc
 			"header says that value kind %" PRIu64
 			" is the last, but in version %u it is %d",
 			h->last_kind, i->version, i->shape.kinds - 1);
-	if (i->ids_n % 8)
+	if (i->ids.n % 8 && !i->ids.packed)
 		return error_set(err, ERR_CORRUPT,
-			"binary id section has %" PRIu64 " bytes, which is no multiple of 8",
-			i->ids_n);
+			"binary id section has %zu bytes, which is no multiple of 8", i->ids.n);
 	if (i->flags & FLAG_MEMPROF)
 		return error_set(err, ERR_CORRUPT,
 			"header has the memory profile flag, which no raw profile has");
@@ -192,4 +192,16 @@ int raw_image_open(
 	i.end = r.off;
 	*ret = i;
 	return 0;
+}
+
+bool raw_may_start(const struct raw_image *i, uint64_t off)
+{
+	return off % 8 == 0 || i->ids.packed || i->off % 8 != 0;
+}
+
+uint64_t raw_next(const uint8_t *file, size_t n, uint64_t off)
+{
+	while (off < n && file[off] == 0)
+		off++;
+	return off;
 }

@@ -20,8 +20,10 @@ struct raw_image {
 	uint64_t flags;
 	struct raw_shape shape;
 	uint64_t n_data, n_counters, counters_delta, bitmap_delta, n_vtables;
-	const uint8_t *ids, *data, *counters, *bitmap, *names, *vtables, *values;
-	uint64_t ids_n, counters_n, bitmap_n, names_n; /* bytes */
+	struct build_ids ids;
+	const uint8_t *data, *counters, *bitmap, *names, *vtables, *values;
+	bool values_missing; /* value sites, but no value data: as continuous mode leaves it */
+	uint64_t counters_n, bitmap_n, names_n; /* bytes */
 	uint64_t values_n; /* bytes from the value data to the end of the file */
 	uint64_t end;      /* of the value data in the file; known after the check */
 	struct layout *layout;
@@ -29,6 +31,11 @@ struct raw_image {
 	/* Instead of bias when functions did not move alike; malloc'ed, NULL otherwise. */
 	struct address *own_addresses;
 	size_t n_own_addresses;
+	struct range *vtable_ranges; /* ascending; malloc'ed, NULL without vtables */
+};
+
+struct range {
+	uint64_t start, size, ref;
 };
 
 struct address {
@@ -37,8 +44,9 @@ struct address {
 
 struct layout_record {
 	struct record *record;
-	uint64_t counters; /* byte offset in the counters */
+	uint64_t counters; /* byte offset in the counters, behind the time stamp */
 	uint64_t bitmap;
+	bool timed; /* a time stamp stands in front of the counters */
 };
 
 struct layout {
@@ -55,12 +63,27 @@ struct layout {
 	char names_sha256[65];
 };
 
+#define TIMESTAMP 8 /* bytes in front of a function's counters in temporal profiles */
+
 int raw_image_open(
 	struct raw_image *ret, const uint8_t *file, size_t n, uint64_t off, struct error *err);
 /* False when the version is not known. */
 bool raw_shape_of(uint32_t version, uint8_t ptr, struct raw_shape *ret);
+/* Where the zero bytes from off on end. */
+uint64_t raw_next(const uint8_t *file, size_t n, uint64_t off);
+/* Whether a header may follow image i there. Build ids that are not padded shift what comes after.
+ */
+bool raw_may_start(const struct raw_image *i, uint64_t off);
 uint64_t raw_field(const struct raw_image *i, const uint8_t *p, unsigned width);
 /* The layout of an image that was seen before, or NULL. */
 struct layout *layout_match(struct layout *first, struct raw_image *i);
 struct layout *layout_build(struct profile *p, const struct raw_image *i, struct error *err);
 void addresses_build(const struct raw_image *i, struct address **ret, size_t *ret_n);
+
+/* What the values of an image stand for (raw_values.c). */
+void raw_ranges_build(struct raw_image *i);
+uint64_t raw_value(const void *image, int kind, uint64_t value);
+/* Checks the value blocks behind the sections; i->end becomes their end. */
+int raw_values_check(struct raw_image *i, const uint8_t *file, size_t n, struct error *err);
+/* Adds the order of first calls of a temporal profile. */
+void raw_trace_add(struct profile *p, const struct raw_image *i, uint64_t weight);

@@ -13,40 +13,11 @@ struct raw_images {
 
 static void images_free(struct raw_images *s)
 {
-	for (size_t k = 0; k < s->n; k++)
+	for (size_t k = 0; k < s->n; k++) {
 		free(s->v[k].own_addresses);
-	free(s->v);
-}
-
-/* The value data follow the sections, one block for each record with value sites. */
-static int check_values(struct raw_image *i, const uint8_t *file, size_t n, struct error *err)
-{
-	const struct layout *l = i->layout;
-	struct reader r = reader_of(file, n);
-
-	r.big = i->big;
-	r.off = i->end;
-	for (size_t k = 0; k < l->n_valued; k++) {
-		const struct record *rec = l->v[l->valued[k]].record;
-		struct value_block b;
-
-		if (r.off == r.n)
-			return error_set(err, ERR_CORRUPT,
-				"value data of '%s' are missing: the file ends at byte %zu; it is "
-				"cut off, or was written in continuous mode (%%c), which leaves "
-				"them out",
-				rec->key->name, r.n);
-		if (value_block_read(&r, &b, err) < 0)
-			return error_context(err, "'%s'", rec->key->name);
-		if (memcmp(b.n_sites, rec->n_sites, sizeof(b.n_sites)) != 0)
-			return error_set(err, ERR_CORRUPT,
-				"'%s' has %u, %u and %u value sites in its data record, but %u, "
-				"%u and %u in its value data",
-				rec->key->name, rec->n_sites[0], rec->n_sites[1], rec->n_sites[2],
-				b.n_sites[0], b.n_sites[1], b.n_sites[2]);
+		free(s->v[k].vtable_ranges);
 	}
-	i->end = r.off;
-	return 0;
+	free(s->v);
 }
 
 /* Counters that large are never reached by counting. */
@@ -86,15 +57,16 @@ static void add_id(void *ctx, const uint8_t *id, size_t n)
 static int check_image(
 	struct profile *p, struct raw_image *i, const uint8_t *file, size_t n, struct error *err)
 {
-	if (build_ids_each(i->ids, i->ids_n, i->big, NULL, NULL, err) < 0 ||
+	if (build_ids_each(&i->ids, NULL, NULL, err) < 0 ||
 		profile_join_flags(p, i->flags, i->n_data, err) < 0)
 		return -1;
 	i->layout = layout_match(p->layouts, i);
 	if (!i->layout)
 		i->layout = layout_build(p, i, err);
-	if (!i->layout || check_counters(i, err) < 0 || check_values(i, file, n, err) < 0)
+	if (!i->layout || check_counters(i, err) < 0 || raw_values_check(i, file, n, err) < 0)
 		return -1;
-	return build_ids_each(i->ids, i->ids_n, i->big, add_id, p, err);
+	raw_ranges_build(i);
+	return build_ids_each(&i->ids, add_id, p, err);
 }
 
 static int check_file(
@@ -111,64 +83,14 @@ static int check_file(
 		s->v[s->n++] = i;
 		if (check_image(p, &s->v[s->n - 1], file, n, err) < 0)
 			return s->n == 1 ? -1 : error_context(err, "image %zu", s->n);
-		off = s->v[s->n - 1].end;
-		while (off < n && file[off] == 0)
-			off++;
-		if (off < n && off % 8)
+		off = raw_next(file, n, s->v[s->n - 1].end);
+		if (off < n && !raw_may_start(&s->v[s->n - 1], off))
 			return error_set(err, ERR_CORRUPT,
 				"no raw profile header at byte %" PRIu64
 				": it must start at a multiple of 8",
 				off);
 	} while (off < n);
 	return 0;
-}
-
-static uint64_t map_function(const struct raw_image *i, uint64_t value)
-{
-	const struct address *v = i->own_addresses ? i->own_addresses : i->layout->addresses;
-	size_t n = i->own_addresses ? i->n_own_addresses : i->layout->n_addresses;
-	uint64_t at = i->own_addresses ? value : value - i->bias;
-	size_t lo = 0;
-
-	while (n > 0) {
-		size_t half = n / 2;
-
-		if (v[lo + half].at < at) {
-			lo += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	/* lo is the first entry not below, if there is one */
-	n = i->own_addresses ? i->n_own_addresses : i->layout->n_addresses;
-	return lo < n && v[lo].at == at ? v[lo].ref : 0;
-}
-
-static uint64_t map_vtable(const struct raw_image *i, uint64_t value)
-{
-	unsigned width = i->ptr == 8 ? 24 : 16, size_at = i->ptr == 8 ? 16 : 12;
-
-	for (uint64_t k = 0; k < i->n_vtables; k++) {
-		const uint8_t *p = i->vtables + k * width;
-		uint64_t at = raw_field(i, p + 8, i->ptr);
-
-		if (value >= at && value - at < raw_field(i, p + size_at, 4))
-			return raw_field(i, p, 8);
-	}
-	return 0;
-}
-
-static uint64_t map_value(const void *ctx, int kind, uint64_t value)
-{
-	switch (kind) {
-	case VALUE_INDIRECT_CALL:
-		return map_function(ctx, value);
-	case VALUE_VTABLE:
-		return map_vtable(ctx, value);
-	default:
-		return value;
-	}
 }
 
 /* Counters that are not plain little-endian numbers are turned into such. */
@@ -188,7 +110,7 @@ static void add_image(struct profile *p, const struct raw_image *i, const uint8_
 	uint64_t weight)
 {
 	const struct layout *l = i->layout;
-	struct value_map map = {map_value, i};
+	struct value_map map = {raw_value, i};
 	struct reader r = reader_of(file, n);
 	bool plain = !i->big && !(i->flags & FLAG_BYTE_COVERAGE);
 	size_t valued = 0;
@@ -208,13 +130,15 @@ static void add_image(struct profile *p, const struct raw_image *i, const uint8_
 			add_converted(i, e, weight);
 		for (uint32_t m = 0; m < rec->n_bitmap; m++)
 			rec->bitmap[m] |= i->bitmap[e->bitmap + m];
-		if (valued < l->n_valued && l->valued[valued] == k) {
+		if (valued < l->n_valued && l->valued[valued] == k && !i->values_missing) {
 			valued++;
 			if (value_block_read(&r, &b, NULL) == 0)
 				value_block_add(&p->arena, rec, &b, i->big, &map, weight);
 		}
 		rec->adds++;
 	}
+	if (i->flags & FLAG_TEMPORAL)
+		raw_trace_add(p, i, weight);
 }
 
 static void hex_of_first(void *ctx, const uint8_t *id, size_t n)
@@ -246,11 +170,13 @@ static bool executed(const struct raw_image *i, const struct layout_record *e)
 
 static void describe(const struct raw_image *i, struct profile_images *to)
 {
-	struct profile_image d = {
-		.version = i->version, .records = i->n_data, .counters = i->n_counters};
+	struct profile_image d = {.version = i->version,
+		.records = i->n_data,
+		.counters = i->n_counters,
+		.values_missing = i->values_missing};
 
 	memcpy(d.names_sha256, i->layout->names_sha256, sizeof(d.names_sha256));
-	build_ids_each(i->ids, i->ids_n, i->big, hex_of_first, &d.build_id, NULL);
+	build_ids_each(&i->ids, hex_of_first, &d.build_id, NULL);
 	for (size_t k = 0; k < i->layout->n; k++)
 		d.executed += executed(i, &i->layout->v[k]);
 	array_reserve(to->v, to->n, to->cap);

@@ -22,6 +22,8 @@ struct text {
 	size_t n;
 	uint64_t flags;
 	struct buf counts, bitmaps, values; /* values: encoded as in the other formats */
+	struct buf traces;                  /* u64 weight, number, references of each */
+	uint64_t stream;
 	struct pending *v;
 	size_t n_pending, cap;
 };
@@ -90,18 +92,48 @@ static int want_number(
 	return 0;
 }
 
-static int skip_traces(struct text *t, struct error *err)
+static int read_trace(struct text *t, struct error *err)
 {
-	uint64_t n, ignored;
+	const char *at, *end;
+	uint64_t weight;
+	size_t start = t->traces.n, n = 0;
+
+	if (want_number(t, "weight of a trace", UINT64_MAX, &weight, err) < 0)
+		return -1;
+	next(t);
+	buf_add(&t->traces, (uint64_t[]){weight, 0}, 16);
+	if (!t->line)
+		return error_set(err, ERR_CORRUPT,
+			"line %zu: names of a trace expected, but the file ends", t->number);
+	for (at = t->line, end = at + t->n; at < end;) {
+		const char *stop = memchr(at, ',', (size_t)(end - at));
+		size_t len = (size_t)((stop ? stop : end) - at);
+		uint64_t ref = md5_name(at, len);
+
+		if (len) {
+			buf_add(&t->traces, &ref, sizeof(ref));
+			n++;
+		}
+		at = stop ? stop + 1 : end;
+	}
+	if (buf_failed(&t->traces))
+		return error_set(err, ERR_UNSUPPORTED, "line %zu: too many traces", t->number);
+	memcpy(t->traces.p + start + 8, &(uint64_t){n}, 8);
+	return 0;
+}
+
+static int read_traces(struct text *t, struct error *err)
+{
+	uint64_t n, stream;
 
 	if (want_number(t, "number of traces", UINT32_MAX, &n, err) < 0 ||
-		want_number(t, "size of the trace stream", UINT64_MAX, &ignored, err) < 0)
+		want_number(t, "size of the trace stream", UINT64_MAX, &stream, err) < 0)
 		return -1;
-	for (; n; n--) {
-		if (want_number(t, "weight of a trace", UINT64_MAX, &ignored, err) < 0)
+	t->flags |= FLAG_TEMPORAL;
+	t->stream = saturating_add(t->stream, stream);
+	for (; n; n--)
+		if (read_trace(t, err) < 0)
 			return -1;
-		next(t);
-	}
 	return 0;
 }
 
@@ -122,7 +154,7 @@ static int header_line(struct text *t, struct error *err)
 			return 0;
 		}
 	if (t->n == 21 && strncasecmp(t->line, ":temporal_prof_traces", 21) == 0)
-		return skip_traces(t, err);
+		return read_traces(t, err);
 	return error_set(err, ERR_CORRUPT, "line %zu: unknown header '%.*s'", t->number,
 		(int)(t->n < 80 ? t->n : 80), t->line);
 }
@@ -215,11 +247,11 @@ static int read_bitmap(struct text *t, struct record_shape *s, struct error *err
 {
 	uint64_t n, v;
 
-	if (!t->line || t->line[0] != '$')
+	/* Names may begin with '$' as well. */
+	if (!t->line || t->line[0] != '$' || !number_of(t->line + 1, t->n - 1, false, &n))
 		return 0;
-	if (!number_of(t->line + 1, t->n - 1, false, &n) || n > UINT32_MAX)
-		return error_set(
-			err, ERR_CORRUPT, "line %zu: number of bitmap bytes expected", t->number);
+	if (n > UINT32_MAX)
+		return error_set(err, ERR_CORRUPT, "line %zu: too many bitmap bytes", t->number);
 	s->n_bitmap = (uint32_t)n;
 	for (; n; n--) {
 		if (want_number(t, "bitmap byte", 255, &v, err) < 0)
@@ -291,6 +323,19 @@ static void add_pending(struct text *t, const struct pending *e, uint64_t weight
 	rec->adds++;
 }
 
+static void add_traces(struct text *t)
+{
+	const char *at = t->traces.p, *end = at + t->traces.n;
+
+	while (at < end) {
+		const uint64_t *head = (const uint64_t *)(const void *)at;
+
+		profile_add_trace(t->p, head[0], head + 2, head[1]);
+		at += 16 + 8 * head[1];
+	}
+	profile_count_traces(t->p, t->stream);
+}
+
 int text_add(struct profile *p, const uint8_t *data, size_t n, uint64_t weight, struct error *err)
 {
 	struct profile_mark mark = profile_mark(p);
@@ -301,7 +346,10 @@ int text_add(struct profile *p, const uint8_t *data, size_t n, uint64_t weight, 
 		profile_rollback(p, &mark);
 	for (size_t i = 0; i < t.n_pending && rc == 0; i++)
 		add_pending(&t, &t.v[i], weight);
+	if (rc == 0)
+		add_traces(&t);
 	free(t.v);
+	buf_release(&t.traces);
 	buf_release(&t.counts);
 	buf_release(&t.bitmaps);
 	buf_release(&t.values);

@@ -15,6 +15,7 @@ struct maker {
 	struct buf *out;
 	uint32_t version;
 	uint32_t n_counters[3];
+	size_t shift; /* by build ids without padding */
 };
 
 static void put(struct maker *m, uint64_t v, size_t width)
@@ -25,7 +26,7 @@ static void put(struct maker *m, uint64_t v, size_t width)
 
 static void pad8(struct maker *m)
 {
-	while (m->out->n % 8)
+	while ((m->out->n - m->shift) % 8)
 		buf_addc(m->out, 0);
 }
 
@@ -75,7 +76,7 @@ static void header(struct maker *m, size_t names_n)
 	put(m, m->f->narrow ? 0xff6c70726f665281ULL : 0xff6c70726f667281ULL, 8);
 	put(m, flags | m->version, 8);
 	if (m->version >= 7)
-		put(m, m->f->no_id ? 0 : 16, 8);
+		put(m, m->f->no_id ? 0 : m->version == 7 ? 12 : 16, 8);
 	put(m, 3, 8);
 	put(m, 0, 8);
 	put(m, counters, 8);
@@ -142,9 +143,11 @@ void fixture_raw(const struct fixture *f, struct buf *out)
 	auto_free char *text = xasprintf("main\1a/b.c;helper\1%s", other);
 
 	header(&m, strlen(text) + 2);
+	m.shift = out->n;
 	if (m.version >= 7 && !f->no_id) {
 		put(&m, 4, 8);
-		buf_add(out, "\xde\xad\xbe\xef\0\0\0\0", 8);
+		buf_add(out, "\xde\xad\xbe\xef\0\0\0\0", m.version == 7 ? 4 : 8);
+		m.shift = out->n;
 	}
 	record(&m, 0, "main");
 	record(&m, 1, "a/b.c;helper");
@@ -154,7 +157,7 @@ void fixture_raw(const struct fixture *f, struct buf *out)
 	buf_addc(out, 0);
 	buf_adds(out, text);
 	pad8(&m);
-	if (!f->no_values)
+	if (!f->no_values && !f->continuous)
 		values(&m);
 }
 

@@ -13,6 +13,7 @@ struct fixture {
 	uint64_t load;    /* added to all addresses */
 	uint64_t times;   /* multiplies all counts; 0 is 1 */
 	bool no_values;   /* no value sites */
+	bool continuous;  /* value sites, but no value data */
 	bool no_id;
 	const char *second;     /* name of the third function, "other" by default */
 	uint32_t main_counters; /* 4 by default */

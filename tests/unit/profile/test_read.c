@@ -169,7 +169,13 @@ static void test_byte_counters_and_temporal(void **state)
 	/* The first counter of a temporal profile is a timestamp. */
 	add(q, &(struct fixture){.flags = FIXTURE_IR | 1ULL << 63}, 1);
 	expect(q, "a/b.c;helper 22: 20\nmain 11: 2 3 4\nother 33:\n");
-	assert_true(q->flags == FIXTURE_IR);
+	assert_true(q->flags == (FIXTURE_IR | FLAG_TEMPORAL));
+	/* main at 1, helper at 10; "other" was never called. */
+	assert_int_equal(q->n_traces, 1);
+	assert_int_equal(q->trace_stream, 1);
+	assert_int_equal(q->traces[0].n, 2);
+	assert_true(q->traces[0].refs[0] == md5_name("main", 4));
+	assert_true(q->traces[0].refs[1] == md5_name("a/b.c;helper", 12));
 	profile_summary(q, &s);
 	assert_int_equal(s.functions, 3);
 	assert_int_equal(s.executed, 2);
@@ -179,6 +185,36 @@ static void test_byte_counters_and_temporal(void **state)
 	assert_true(s.ir);
 	profile_free(p);
 	profile_free(q);
+}
+
+/* Continuous mode leaves value data out, of this image or of the next one. */
+static void test_continuous(void **state)
+{
+	static const uint32_t versions[] = {5, 7, 8, 9, 10};
+
+	for (size_t i = 0; i < ARRAY_SIZE(versions); i++) {
+		auto_buf struct buf b = BUF_INIT;
+		struct profile *p = profile_new();
+		struct profile_images images = {0};
+		struct fixture f = {.version = versions[i], .continuous = true};
+		const struct record *r;
+
+		fixture_raw(&f, &b);
+		fixture_raw(&(struct fixture){.no_id = true}, &b);
+		fixture_raw(&f, &b);
+		buf_add(&b, "\0\0\0\0\0\0\0\0\0", 9);
+		assert_int_equal(profile_add_bytes(p, b.p, b.n, 1, &images, NULL), 0);
+		expect(p, "a/b.c;helper 22: 30 60\nmain 11: 3 6 9 12\nother 33: 0\n");
+		assert_int_equal(images.n, 3);
+		assert_true(images.v[0].values_missing);
+		assert_false(images.v[1].values_missing);
+		assert_true(images.v[2].values_missing);
+		r = profile_find(p, "main", 4, md5_name("main", 4))->first;
+		assert_int_equal(r->n_sites[0], 1);
+		assert_int_equal(r->sites[0].n, 2);
+		profile_images_release(&images);
+		profile_free(p);
+	}
 }
 
 static void encode(const struct profile *p, uint32_t version, struct buf *out)
@@ -358,6 +394,7 @@ int main(void)
 		cmocka_unit_test(test_weight_and_saturation),
 		cmocka_unit_test(test_several_images),
 		cmocka_unit_test(test_byte_counters_and_temporal),
+		cmocka_unit_test(test_continuous),
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_front_end_hash),
 		cmocka_unit_test(test_text),

@@ -1,0 +1,1 @@
+whet profile merge --for rustc-2.0 x.profraw
