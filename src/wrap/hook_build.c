@@ -30,11 +30,12 @@ static char *c_compiler(const struct compiler *cc)
 }
 
 /* Flags that the hook needs whatever the program uses: position-independent code links into
- * everything, and an object without bitcode survives link-time optimisation. */
+ * everything, and an object without bitcode survives link-time optimisation. Without -pipe gcc
+ * leaves a file in $TMPDIR when it is killed. */
 static void hook_argv(const char *compiler, const char *source, const char *out, struct strv *argv)
 {
-	static const char *const flags[] = {"-O2", "-fPIC", "-fno-lto", "-fno-stack-protector",
-		"-fno-profile-generate", "-w", "-c", "-o"};
+	static const char *const flags[] = {"-pipe", "-O2", "-fPIC", "-fno-lto",
+		"-fno-stack-protector", "-fno-profile-generate", "-w", "-c", "-o"};
 
 	strv_add(argv, compiler);
 	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
