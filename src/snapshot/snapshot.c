@@ -76,11 +76,16 @@ static int try_once(struct taking *t, struct snapshot *s, struct error *err)
 	struct error failed = ERROR_INIT;
 	struct stop_facts stop;
 	bool same;
+	char state;
 	int rc;
 
 	if (process_find(t->pid, &t->pid, &t->tid, err) < 0 ||
 		images_find(t->pid, t->tid, &t->images, &t->maps, &s->notes, err) < 0)
 		return -1;
+	/* With that thread its files in /proc are gone: what was not found may be there. */
+	state = process_state(t->pid, t->tid);
+	if (!state || state == 'Z' || state == 'X')
+		return 1;
 	prepare(t);
 	rc = stopped_call(t->pid, read_stopped, t, &stop, &failed);
 	s->stopped_ns = stop.ns;
@@ -95,6 +100,17 @@ static int try_once(struct taking *t, struct snapshot *s, struct error *err)
 	return rc < 0 ? error_move(err, &failed) : 0;
 }
 
+/* Whatever was found wrong with a process that is gone: that is what there is to say. */
+static int explain(pid_t pid, struct error *err)
+{
+	struct error gone = ERROR_INIT;
+	pid_t ignored;
+
+	if (process_find(pid, &ignored, &ignored, &gone) < 0)
+		return error_move(err, &gone);
+	return -1;
+}
+
 static int take(struct taking *t, struct snapshot *s, struct error *err)
 {
 	for (int k = 0; k < TRIES; k++) {
@@ -102,7 +118,7 @@ static int take(struct taking *t, struct snapshot *s, struct error *err)
 		int rc = try_once(t, s, err);
 
 		if (rc <= 0)
-			return rc;
+			return rc < 0 ? explain(t->pid, err) : 0;
 		taking_clear(t);
 		strv_release(&s->notes);
 		nanosleep(&pause, NULL);
