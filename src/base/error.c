@@ -67,6 +67,11 @@ void error_release(struct error *err)
 	*err = (struct error)ERROR_INIT;
 }
 
+bool error_is_no_answer(const struct error *err)
+{
+	return err->code == ERR_TIMEOUT || err->code == ERR_KILLED;
+}
+
 int error_exit_code(enum error_code code)
 {
 	switch (code) {
@@ -85,6 +90,7 @@ int error_exit_code(enum error_code code)
 		return 3;
 	case ERR_CHILD:
 	case ERR_TIMEOUT:
+	case ERR_KILLED:
 		return 4;
 	case ERR_INTERRUPTED:
 		return 130;

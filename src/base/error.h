@@ -4,6 +4,8 @@
  * failure leaves its outputs untouched. A caller that knows more adds context in front. */
 #pragma once
 
+#include <stdbool.h>
+
 enum error_code {
 	ERR_NONE,
 	ERR_USAGE,       /* wrong command line */
@@ -16,6 +18,7 @@ enum error_code {
 	ERR_UNSUPPORTED, /* valid, but beyond what whet reads or writes */
 	ERR_MISMATCH,    /* two valid things that do not belong together */
 	ERR_TIMEOUT,     /* a time limit ran out */
+	ERR_KILLED,      /* a signal ended a program that whet asked something */
 	ERR_INTERRUPTED, /* SIGINT or SIGTERM */
 	ERR_INTERNAL,    /* a defect of whet */
 };
@@ -37,6 +40,10 @@ int error_context(struct error *err, const char *fmt, ...) __attribute__((format
 
 /* Moves src into dst and leaves src empty. Returns -1. */
 int error_move(struct error *dst, struct error *src);
+
+/* A program that was asked gave no answer at all (killed, too slow): a no must not be read into
+ * that. */
+bool error_is_no_answer(const struct error *err);
 
 void error_release(struct error *err);
 

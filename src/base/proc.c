@@ -244,8 +244,8 @@ int proc_capture(const struct proc_options *o, uint64_t timeout_ns, struct strv 
 		auto_free char *how = proc_exit_text(&end);
 
 		read_back(errs, &errors);
-		return error_set(err, ERR_CHILD, "'%s' ended with %s: %s", o->argv->v[0], how,
-			last_lines(&errors));
+		return error_set(err, end.signal ? ERR_KILLED : ERR_CHILD, "'%s' ended with %s: %s",
+			o->argv->v[0], how, last_lines(&errors));
 	}
 	read_back(out, &text);
 	if (text.p)

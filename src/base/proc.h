@@ -42,8 +42,8 @@ int proc_wait(pid_t pid, uint64_t timeout_ns, struct proc_exit *ret, struct erro
 int proc_run(const struct proc_options *o, uint64_t timeout_ns, struct proc_exit *ret,
 	struct error *err);
 
-/* Runs a program and gives its standard output (at most 16 MiB); non-zero exit is ERR_CHILD with
- * the last lines of its standard error. */
+/* Runs a program and gives its standard output (at most 16 MiB); non-zero exit is ERR_CHILD, an
+ * end by a signal ERR_KILLED, with the last lines of its standard error. */
 int proc_capture(const struct proc_options *o, uint64_t timeout_ns, struct strv *ret_lines,
 	struct error *err);
 

@@ -26,14 +26,18 @@ static char *cxx_name(const char *cc)
 	return xasprintf("%.*sclang++%s", (int)(base - cc), cc, base + 5);
 }
 
-static void add_optional(struct run *r, const char *name, const char *path_list)
+/* One that is not there or cannot be used is left out; one that gives no answer stops the build. */
+static int add_optional(struct run *r, const char *name, const char *path_list, struct error *err)
 {
-	struct error ignored = ERROR_INIT;
+	struct error why = ERROR_INIT;
 	struct compiler c = {0};
 
-	if (name && toolchain_probe(name, path_list, &c, &ignored) == 0)
+	if (name && toolchain_probe(name, path_list, &c, &why) == 0)
 		add_compiler(r, &c);
-	error_release(&ignored);
+	if (error_is_no_answer(&why))
+		return error_move(err, &why);
+	error_release(&why);
+	return 0;
 }
 
 static int probe_c(struct run *r, const char *path_list, struct error *err)
@@ -58,12 +62,11 @@ static int probe_c(struct run *r, const char *path_list, struct error *err)
 	}
 	r->cc = add_compiler(r, &c);
 	derived = b->cxx ? xstrdup(b->cxx) : cxx_name(r->cc->path);
-	add_optional(r, derived, path_list);
-	return 0;
+	return add_optional(r, derived, path_list, err);
 }
 
 /* RUSTC_WRAPPER hides what cargo's settings name, so it is asked for and chained. */
-static void probe_rustc_wrapper(struct run *r)
+static int probe_rustc_wrapper(struct run *r, struct error *err)
 {
 	const struct plan_build *b = &r->plan.build;
 	auto_strv struct strv words = STRV_INIT, cargo = STRV_INIT, settings = STRV_INIT;
@@ -85,12 +88,16 @@ static void probe_rustc_wrapper(struct run *r)
 		}
 	}
 	if (toolchain_cargo_rustc_wrapper(
-		    &cargo, &settings, r->source_root, &r->rustc_wrapper, &why) < 0)
+		    &cargo, &settings, r->source_root, &r->rustc_wrapper, &why) < 0) {
+		if (error_is_no_answer(&why))
+			return error_move(err, &why);
 		events_warning(r->o->events,
 			"cargo does not tell whether its settings name a build.rustc-wrapper; one "
 			"that they name is left out: %s",
 			why.msg);
+	}
 	error_release(&why);
+	return 0;
 }
 
 static int probe_rust(struct run *r, const char *path_list, struct error *err)
@@ -101,8 +108,8 @@ static int probe_rust(struct run *r, const char *path_list, struct error *err)
 	if (toolchain_probe_in(r->source_root, "rustc", path_list, &c, err) < 0)
 		return -1;
 	r->rustc = add_compiler(r, &c);
-	if (!getenv("RUSTC_WRAPPER"))
-		probe_rustc_wrapper(r);
+	if (!getenv("RUSTC_WRAPPER") && probe_rustc_wrapper(r, err) < 0)
+		return -1;
 	/* C code in the tree is compiled by the compiler that the plan names, if it names one. */
 	return r->plan.build.compiler ? probe_c(r, path_list, err) : 0;
 }
@@ -130,8 +137,9 @@ static int probe_compilers(struct run *r, struct error *err)
 	r->compilers = xcalloc(8, sizeof(*r->compilers));
 	if (cargo ? probe_rust(r, path_list, err) < 0 : probe_c(r, path_list, err) < 0)
 		return -1;
-	add_optional(r, "gcc", path_list);
-	add_optional(r, "g++", path_list);
+	if (add_optional(r, "gcc", path_list, err) < 0 ||
+		add_optional(r, "g++", path_list, err) < 0)
+		return -1;
 	identify_toolchain(r);
 	return 0;
 }

@@ -39,6 +39,7 @@ struct collecting {
 	json_t *followed;   /* those of them that cargo looks at; NULL: not reading its lists */
 	struct strv *tools; /* whose own files are in already */
 	json_t *files;
+	struct error unanswered; /* a program that did not answer what else is used */
 };
 
 static int by_path(const void *key, const void *file)
@@ -200,7 +201,7 @@ static void add_tool(struct collecting *c, const char *tool)
 		return;
 	strv_add(c->tools, tool);
 	if (!json_object_get(known, tool)) {
-		tool_files(tool, &files);
+		tool_files(tool, &files, &c->unanswered);
 		json_object_set_new(known, tool, json_from_strv(&files));
 		strv_release(&files);
 	}
@@ -232,7 +233,7 @@ static void add_packages(struct collecting *c)
 
 	if (!path_exists(c->p->pkg_config))
 		return;
-	tool_packages(c->p->pkg_config, env, &files);
+	tool_packages(c->p->pkg_config, env, &files, &c->unanswered);
 	for (size_t i = 0; i < files.n; i++)
 		if (!json_object_get(c->files, files.v[i]))
 			add_file(c, files.v[i]);
@@ -354,8 +355,11 @@ int outside_collect(const struct run *r, const struct outside_place *p,
 		result = tree_walk(p->build, add_dep_info, &c, err);
 		add_overlooked(&c);
 	}
+	if (result == 0 && c.unanswered.code)
+		result = error_move(err, &c.unanswered);
 	if (result == 0)
 		result = json_write_file(c.files, path, err);
+	error_release(&c.unanswered);
 	if (result < 0)
 		json_decref(c.files);
 	else

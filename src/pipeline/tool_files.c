@@ -33,6 +33,18 @@ static bool has_interpreter(const char *path)
 	return false;
 }
 
+/* Output lines of a program; none when it fails. One that gave no answer has not said that there is
+ * nothing: that is noted. */
+static void lines_of(const struct proc_options *o, struct strv *ret, struct error *unanswered)
+{
+	struct error why = ERROR_INIT;
+
+	if (proc_capture(o, ASK_TIMEOUT, ret, &why) < 0 && error_is_no_answer(&why) &&
+		!unanswered->code)
+		error_move(unanswered, &why);
+	error_release(&why);
+}
+
 static void add_once(struct strv *ret, const char *path)
 {
 	if (*path == '/' && !strv_has(ret, path))
@@ -40,11 +52,10 @@ static void add_once(struct strv *ret, const char *path)
 }
 
 /* "libLLVM.so.22 => /usr/lib/llvm-22/lib/libLLVM.so.22 (0x…)", one library a line. */
-static void add_libraries(const char *program, struct strv *ret)
+static void add_libraries(const char *program, struct strv *ret, struct error *unanswered)
 {
 	auto_strv struct strv argv = STRV_INIT, env = STRV_INIT, lines = STRV_INIT;
 	struct proc_options o = PROC_OPTIONS_INIT;
-	struct error ignored = ERROR_INIT;
 
 	if (!has_interpreter(program))
 		return;
@@ -53,36 +64,35 @@ static void add_libraries(const char *program, struct strv *ret)
 	strv_add(&argv, program);
 	o.argv = &argv;
 	o.env = &env;
-	if (proc_capture(&o, ASK_TIMEOUT, &lines, &ignored) == 0)
-		for (size_t i = 0; i < lines.n; i++) {
-			char *path = strchr(lines.v[i], '/');
+	lines_of(&o, &lines, unanswered);
+	for (size_t i = 0; i < lines.n; i++) {
+		char *path = strchr(lines.v[i], '/');
 
-			if (path) {
-				path[strcspn(path, " ")] = '\0';
-				add_once(ret, path);
-			}
+		if (path) {
+			path[strcspn(path, " ")] = '\0';
+			add_once(ret, path);
 		}
-	error_release(&ignored);
+	}
 }
 
 /* "/usr/bin/ld", or the bare name when the compiler has no such program of its own. */
-static void add_program(const char *compiler, const char *name, struct strv *ret)
+static void add_program(
+	const char *compiler, const char *name, struct strv *ret, struct error *unanswered)
 {
 	auto_strv struct strv argv = STRV_INIT, lines = STRV_INIT;
 	auto_free char *found = NULL;
 	struct proc_options o = PROC_OPTIONS_INIT;
-	struct error ignored = ERROR_INIT;
 
 	strv_add(&argv, compiler);
 	strv_addf(&argv, "-print-prog-name=%s", name);
 	o.argv = &argv;
-	if (proc_capture(&o, ASK_TIMEOUT, &lines, &ignored) == 0 && lines.n == 1)
+	lines_of(&o, &lines, unanswered);
+	if (lines.n == 1)
 		found = path_find_program(lines.v[0], getenv("PATH"), NULL);
-	error_release(&ignored);
 	if (!found || strv_has(ret, found))
 		return;
 	strv_add(ret, found);
-	add_libraries(found, ret);
+	add_libraries(found, ret, unanswered);
 }
 
 static bool is_cc(const char *tool)
@@ -93,7 +103,7 @@ static bool is_cc(const char *tool)
 	       strcmp(name, "cc") == 0 || strcmp(name, "c++") == 0;
 }
 
-void tool_files(const char *tool, struct strv *ret)
+void tool_files(const char *tool, struct strv *ret, struct error *unanswered)
 {
 	static const char *const clang[] = {"ld", "ld.lld", "as"};
 	static const char *const gcc[] = {"ld", "as", "cc1", "cc1plus", "collect2"};
@@ -101,9 +111,9 @@ void tool_files(const char *tool, struct strv *ret)
 	const char *const *names = is_clang ? clang : gcc;
 	size_t n = is_clang ? ARRAY_SIZE(clang) : ARRAY_SIZE(gcc);
 
-	add_libraries(tool, ret);
+	add_libraries(tool, ret, unanswered);
 	for (size_t i = 0; is_cc(tool) && i < n; i++)
-		add_program(tool, names[i], ret);
+		add_program(tool, names[i], ret, unanswered);
 }
 
 /* ---- pkg-config ---- */
@@ -126,21 +136,22 @@ static const char *setting(const struct strv *env, const char *name)
 	return v ? v : getenv(name);
 }
 
-static void search_folders(const struct strv *env, struct strv *ret)
+static void search_folders(const struct strv *env, struct strv *ret, struct error *unanswered)
 {
 	auto_strv struct strv argv = STRV_INIT, lines = STRV_INIT;
 	struct proc_options o = PROC_OPTIONS_INIT;
-	struct error ignored = ERROR_INIT;
 	const char *instead = setting(env, "PKG_CONFIG_LIBDIR");
 
 	add_folders(setting(env, "PKG_CONFIG_PATH"), ret);
 	strv_split_words(&argv, "pkg-config --variable=pc_path pkg-config");
 	o.argv = &argv;
-	if (instead)
+	if (instead) {
 		add_folders(instead, ret);
-	else if (proc_capture(&o, ASK_TIMEOUT, &lines, &ignored) == 0 && lines.n)
+		return;
+	}
+	lines_of(&o, &lines, unanswered);
+	if (lines.n)
 		add_folders(lines.v[0], ret);
-	error_release(&ignored);
 }
 
 /* Up to the first that is there, which is the one that was read. */
@@ -155,7 +166,8 @@ static void add_package(const char *name, const struct strv *folders, struct str
 	}
 }
 
-void tool_packages(const char *log, const struct strv *env, struct strv *ret)
+void tool_packages(
+	const char *log, const struct strv *env, struct strv *ret, struct error *unanswered)
 {
 	auto_strv struct strv folders = STRV_INIT, names = STRV_INIT;
 	auto_buf struct buf text = BUF_INIT;
@@ -163,7 +175,7 @@ void tool_packages(const char *log, const struct strv *env, struct strv *ret)
 
 	if (file_read(log, 0, &text, NULL) < 0 || !text.n)
 		return;
-	search_folders(env, &folders);
+	search_folders(env, &folders, unanswered);
 	for (char *l = strtok_r(text.p, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
 		l[strcspn(l, " ")] = '\0'; /* "libfoo [1.2]" or "libfoo NOT-FOUND" */
 		if (*l && !strchr(l, '/') && !strv_has(&names, l))

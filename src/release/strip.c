@@ -72,33 +72,44 @@ static int check_stripped(
 	return 0;
 }
 
+/* 1: stripped; 0: this program cannot, and why says why. -1: another one may not be asked either:
+ * it lied, or it gave no answer, and what another makes would be another file. */
+static int try_strip(
+	const char *program, const char *from, const char *to, struct error *why, struct error *err)
+{
+	struct error own = ERROR_INIT;
+	uint64_t before;
+
+	if (!is_elf(from, &before))
+		return error_set(err, ERR_CORRUPT, "cannot strip '%s': it is no ELF file", from);
+	if (file_copy(from, to, 0755, err) < 0)
+		return -1;
+	if (run_strip(program, to, &own) == 0)
+		return check_stripped(program, from, to, before, err) < 0 ? -1 : 1;
+	if (error_is_no_answer(&own))
+		return error_move(err, &own);
+	if (why->code)
+		error_release(&own);
+	else
+		error_move(why, &own);
+	return 0;
+}
+
 int release_strip(const char *from, const char *to, struct error *err)
 {
 	auto_free char *temporary = xasprintf("%s.strip", to);
 	auto_strv struct strv programs = STRV_INIT;
 	struct error first = ERROR_INIT;
-	uint64_t before;
-	int r = -1;
+	int r = 0;
 
 	if (find_strips(&programs, err) < 0)
 		return -1;
-	if (!is_elf(from, &before))
-		return error_set(err, ERR_CORRUPT, "cannot strip '%s': it is no ELF file", from);
-	for (size_t i = 0; r < 0 && i < programs.n; i++) {
-		if (file_copy(from, temporary, 0755, err) < 0)
-			return -1;
-		r = run_strip(programs.v[i], temporary, i ? err : &first);
-		if (r == 0 && check_stripped(programs.v[i], from, temporary, before, err) < 0) {
-			error_release(&first);
-			(void)unlink(temporary);
-			return -1; /* it lied: none of them is asked to cover that up */
-		}
-	}
-	if (r < 0)
+	for (size_t i = 0; r == 0 && i < programs.n; i++)
+		r = try_strip(programs.v[i], from, temporary, &first, err);
+	if (r == 0)
 		error_move(err, &first);
 	error_release(&first);
-	if (r == 0)
-		r = file_rename(temporary, to, err);
+	r = r > 0 ? file_rename(temporary, to, err) : -1;
 	if (r < 0)
 		(void)unlink(temporary);
 	return r;

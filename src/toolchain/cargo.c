@@ -61,7 +61,7 @@ int toolchain_cargo_rustc_wrapper(const struct strv *cargo, const struct strv *s
 	*ret = NULL;
 	if (proc_capture(&o, 60 * NS_PER_S, &lines, &why) < 0) {
 		bool unset = why.msg && strstr(why.msg, not_set);
-		int r = unset ? 0 : error_set(err, ERR_CHILD, "%s", why.msg);
+		int r = unset ? 0 : error_set(err, why.code, "%s", why.msg);
 
 		error_release(&why);
 		return r;

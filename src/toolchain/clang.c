@@ -9,13 +9,14 @@
 
 /* The profile runtime lies in one of two layouts: lib/linux/libclang_rt.profile-ARCH.a, or
  * lib/TRIPLE/libclang_rt.profile.a. */
-static char *find_runtime(const struct question *q, const char *target)
+static int find_runtime(const struct question *q, const char *target, char **ret, struct error *err)
 {
 	auto_free char *arch = xstrndup(target, strcspn(target, "-"));
 	auto_free char *old_name = xasprintf("libclang_rt.profile-%s.a", arch);
-	char *path = ask_file(q, old_name);
 
-	return path ? path : ask_file(q, "libclang_rt.profile.a");
+	if (ask_file(q, old_name, ret, err) < 0)
+		return -1;
+	return *ret ? 0 : ask_file(q, "libclang_rt.profile.a", ret, err);
 }
 
 static void read_lines(const struct strv *lines, struct compiler *c)
@@ -43,7 +44,8 @@ int clang_probe(
 			err, ERR_ENVIRONMENT, "'%s' (%s) names no target", q->path, c->version);
 	if (ask_line(q, "-print-resource-dir", &c->sysroot, err) < 0)
 		return error_context(err, "'%s'", q->path);
-	c->runtime = find_runtime(q, c->target);
+	if (find_runtime(q, c->target, &c->runtime, err) < 0)
+		return -1;
 	if (!c->runtime)
 		return error_set(err, ERR_ENVIRONMENT,
 			"'%s' (%s) has no profile runtime (libclang_rt.profile) for %s under '%s'; "

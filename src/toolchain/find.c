@@ -59,50 +59,69 @@ static void scan(const char *path_list, struct majors *m)
 		qsort(m->v, m->n, sizeof(*m->v), newest_first);
 }
 
-static int try_one(const char *name, const char *path_list, struct compiler *ret, struct buf *why)
+/* 1: it can be used; 0: it cannot, and why says what is the matter. -1: it gave no answer; taking
+ * another compiler for that would be another release. */
+static int try_one(const char *name, const char *path_list, struct compiler *ret, struct buf *why,
+	struct error *err)
 {
-	struct error err = ERROR_INIT;
+	struct error own = ERROR_INIT;
 	struct compiler c = {0};
-	int rc = toolchain_probe(name, path_list, &c, &err);
+	int rc = toolchain_probe(name, path_list, &c, &own);
 
 	if (!rc && c.family != FAMILY_CLANG) {
 		compiler_release(&c);
-		rc = error_set(&err, ERR_ENVIRONMENT, "'%s' is not clang", name);
+		rc = error_set(&own, ERR_ENVIRONMENT, "'%s' is not clang", name);
 	}
+	if (rc < 0 && error_is_no_answer(&own))
+		return error_move(err, &own);
 	if (rc < 0)
-		buf_addf(why, "\n  %s", err.msg);
+		buf_addf(why, "\n  %s", own.msg);
 	else
 		*ret = c;
-	error_release(&err);
-	return rc;
+	error_release(&own);
+	return rc < 0 ? 0 : 1;
+}
+
+/* Clang that has the plain name, when it is as new: builds know it best. Else the newest. */
+static int find_best(const char *path_list, const struct majors *m, struct compiler *ret,
+	struct buf *why, struct error *err)
+{
+	int have = try_one("clang", path_list, ret, why, err);
+
+	for (size_t i = 0; i < m->n && have >= 0 && (!have || m->v[i] > ret->major); i++) {
+		auto_free char *name = xasprintf("clang-%d", m->v[i]);
+		struct compiler newer = {0};
+		int found = try_one(name, path_list, &newer, why, err);
+
+		if (found == 0)
+			continue;
+		if (have)
+			compiler_release(ret);
+		if (found > 0)
+			*ret = newer;
+		return found;
+	}
+	return have;
 }
 
 int toolchain_find_clang(const char *path_list, struct compiler *ret, struct error *err)
 {
-	struct compiler plain = {0}, best = {0};
 	auto_buf struct buf why = BUF_INIT;
+	struct compiler best = {0};
 	struct majors m = {0};
-	bool have_plain, found = false;
+	int found;
 
 	scan(path_list, &m);
-	have_plain = !try_one("clang", path_list, &plain, &why);
-	for (size_t i = 0; i < m.n && !found; i++) {
-		auto_free char *name = xasprintf("clang-%d", m.v[i]);
-
-		/* The plain name is kept when it is as new: builds know it best. */
-		if (have_plain && m.v[i] <= plain.major)
-			break;
-		found = !try_one(name, path_list, &best, &why);
-	}
+	found = find_best(path_list, &m, &best, &why, err);
 	free(m.v);
-	if (!found && !have_plain)
+	if (found == 0)
 		return error_set(err, ERR_ENVIRONMENT,
 			"no usable clang is in PATH; install the Debian packages 'clang' and "
 			"'libclang-rt-dev' (Debian 12: 'clang' and 'libclang-rt-14-dev'). Tried:%s",
 			buf_str(&why));
-	if (found)
-		compiler_release(&plain);
-	*ret = found ? best : plain;
+	if (found < 0)
+		return -1;
+	*ret = best;
 	return 0;
 }
 

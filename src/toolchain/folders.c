@@ -19,16 +19,20 @@ static void add_folder(struct strv *ret, const char *folder)
 		strv_add(ret, real);
 }
 
-static void add_folder_of(struct strv *ret, const struct question *q, const char *file)
+static int add_folder_of(
+	struct strv *ret, const struct question *q, const char *file, struct error *err)
 {
-	auto_free char *path = ask_file(q, file);
-	auto_free char *folder = path ? path_dirname(path) : NULL;
+	auto_free char *path = NULL, *folder = NULL;
 
+	if (ask_file(q, file, &path, err) < 0)
+		return -1;
+	folder = path ? path_dirname(path) : NULL;
 	if (folder)
 		add_folder(ret, folder);
+	return 0;
 }
 
-static void driver_folders(const struct question *q, struct strv *ret)
+static int driver_folders(const struct question *q, struct strv *ret, struct error *err)
 {
 	/* libc, compiler start files, compiler library, C++ library: each may lie apart. */
 	static const char *const files[] = {"crt1.o", "crti.o", "crtbegin.o", "crtbeginS.o",
@@ -36,7 +40,9 @@ static void driver_folders(const struct question *q, struct strv *ret)
 		"libc++.so"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		add_folder_of(ret, q, files[i]);
+		if (add_folder_of(ret, q, files[i], err) < 0)
+			return -1;
+	return 0;
 }
 
 int toolchain_folders(const struct compiler *c, struct strv *ret, struct error *err)
@@ -56,8 +62,8 @@ int toolchain_folders(const struct compiler *c, struct strv *ret, struct error *
 		cc = path_find_program("cc", q.path_list, NULL);
 		q.path = cc;
 	}
-	if (q.path)
-		driver_folders(&q, &folders);
+	if (q.path && driver_folders(&q, &folders, err) < 0)
+		return -1;
 	for (size_t i = 0; i < folders.n; i++)
 		if (!strv_has(ret, folders.v[i]))
 			strv_add(ret, folders.v[i]);

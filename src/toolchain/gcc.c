@@ -20,6 +20,5 @@ int gcc_probe(
 			err, ERR_ENVIRONMENT, "'%s' tells no version of gcc: '%s'", q->path, full);
 	c->version = xasprintf("gcc %s", full);
 	c->sysroot = path_dirname(libgcc);
-	c->runtime = ask_file(q, "libgcov.a");
-	return 0;
+	return ask_file(q, "libgcov.a", &c->runtime, err);
 }

@@ -15,8 +15,8 @@ int ask(const struct question *q, const char *const *args, struct strv *ret, str
 /* The first line, or "" when there is none. */
 int ask_line(const struct question *q, const char *arg, char **ret, struct error *err);
 /* "-print-file-name=NAME": an absolute path cleaned by text, or NULL when the compiler has no such
- * file. */
-char *ask_file(const struct question *q, const char *name);
+ * file. Fails when the compiler gave no answer. */
+int ask_file(const struct question *q, const char *name, char **ret, struct error *err);
 
 /* The number at the front of a text; 0 when there is none or it is no sensible version. */
 int leading_int(const char *text);

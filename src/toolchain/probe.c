@@ -49,14 +49,22 @@ int ask_line(const struct question *q, const char *arg, char **ret, struct error
 	return 0;
 }
 
-char *ask_file(const struct question *q, const char *name)
+int ask_file(const struct question *q, const char *name, char **ret, struct error *err)
 {
 	auto_free char *arg = xasprintf("-print-file-name=%s", name);
 	auto_free char *line = NULL;
+	struct error why = ERROR_INIT;
 
-	if (ask_line(q, arg, &line, NULL) < 0 || line[0] != '/' || !path_exists(line))
-		return NULL;
-	return path_clean(line);
+	*ret = NULL;
+	if (ask_line(q, arg, &line, &why) < 0) {
+		if (error_is_no_answer(&why))
+			return error_move(err, &why);
+		error_release(&why);
+		return 0;
+	}
+	if (line[0] == '/' && path_exists(line))
+		*ret = path_clean(line);
+	return 0;
 }
 
 int leading_int(const char *text)
@@ -114,7 +122,7 @@ static int probe_family(
 
 	if (ask(q, version, &lines, err) < 0) {
 		error_context(err, "compiler '%s' cannot be used", name);
-		if (err)
+		if (err && !error_is_no_answer(err))
 			err->code = ERR_ENVIRONMENT;
 		return -1;
 	}

@@ -270,6 +270,26 @@ static void test_strip_that_refuses(void **state)
 	assert_string_equal(sections, "0");
 }
 
+/* One that is killed has not refused: another would make another file. */
+static void test_strip_that_is_killed(void **state)
+{
+	auto_free char *to = at("third"), *bin = at("bin"), *program = at("bin/llvm-strip");
+	auto_free char *saved = xstrdup(getenv("PATH"));
+	auto_free char *path = xasprintf("%s:%s", bin, saved);
+	struct error err = ERROR_INIT;
+	int r;
+
+	put("bin/llvm-strip", "#!/bin/sh\nkill -9 $$\n");
+	assert_int_equal(chmod(program, 0755), 0);
+	setenv("PATH", path, 1);
+	r = release_strip("/proc/self/exe", to, &err);
+	setenv("PATH", saved, 1);
+	assert_int_equal(r, -1);
+	assert_int_equal(err.code, ERR_KILLED);
+	assert_false(path_exists(to));
+	error_release(&err);
+}
+
 static void test_no_strip_program(void **state)
 {
 	auto_free char *saved = xstrdup(getenv("PATH")), *to = at("kept");
@@ -305,6 +325,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_strip),
 		cmocka_unit_test(test_strip_that_lies),
 		cmocka_unit_test(test_strip_that_refuses),
+		cmocka_unit_test(test_strip_that_is_killed),
 		cmocka_unit_test(test_no_strip_program),
 	};
 
