@@ -148,6 +148,7 @@ static int one_launch(struct bench *b, struct error *err)
 
 	if (launch_start(b, err) < 0 || (!b->launch && drop_unwanted(b, err) < 0))
 		return -1;
+	launch_watch(b);
 	for (uint32_t i = 0; i < b->n_scenarios; i++)
 		order[i] = i;
 	/* The first launch calibrates, in the plan's order: its figures must not depend on the

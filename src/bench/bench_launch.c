@@ -212,8 +212,46 @@ int launch_start(struct bench *b, struct error *err)
 	return 0;
 }
 
+void launch_watch(struct bench *b)
+{
+	for (size_t i = 0; i < b->n_arms; i++)
+		for (size_t k = 0; k < b->arms[i].n_services; k++)
+			service_watch(b->arms[i].services[k].service);
+	for (size_t i = 0; i < b->n_shared; i++)
+		service_watch(b->shared[i].service);
+}
+
+/* Figures of a service that has lost a worker are those of another service. */
+static int check_whole(
+	struct bench *b, const struct running *one, const char *variant, struct error *err)
+{
+	auto_free char *how = NULL, *tail = NULL;
+	const char *of = variant ? " of variant " : "";
+	enum service_loss loss = service_lost(one->service, &how);
+
+	if (loss == LOSS_NONE)
+		return 0;
+	if (!variant)
+		variant = "";
+	if (loss == LOSS_UNKNOWN) {
+		bench_warn(b,
+			"service '%s'%s%s: a process ended during the measurement; this kernel "
+			"does "
+			"not tell whether it was killed (Linux 6.15 does)",
+			one->plan->name, of, variant);
+		return 0;
+	}
+	tail = service_log_tail(one->service, LOG_LINES);
+	return error_set(err, ERR_CHILD,
+		"service '%s'%s%s, launch %u: %s during the measurement; its figures would be "
+		"those "
+		"of a service with other workers\nlast lines of the service's log:\n%s",
+		one->plan->name, of, variant, b->launch + 1, how, tail);
+}
+
 /* Stops in reverse order; the first fault is kept, the rest is stopped all the same. */
-static int stop_all(struct running *v, size_t *n, const char *variant, struct error *err)
+static int stop_all(
+	struct bench *b, struct running *v, size_t *n, const char *variant, struct error *err)
 {
 	int r = 0;
 
@@ -221,8 +259,10 @@ static int stop_all(struct running *v, size_t *n, const char *variant, struct er
 		struct running *one = &v[--*n];
 		struct error own = ERROR_INIT;
 		struct service_end end = {0};
-		int failed = service_stop(one->service, &end, &own);
+		int failed = check_whole(b, one, variant, &own);
 
+		if (service_stop(one->service, &end, failed ? NULL : &own) < 0)
+			failed = -1;
 		if (!failed && end.died_early)
 			failed = error_set(&own, ERR_CHILD,
 				"service '%s'%s%s ended by itself during the measurement",
@@ -265,10 +305,10 @@ int launch_stop(struct bench *b, struct error *err)
 	for (size_t i = 0; i < b->n_arms; i++) {
 		struct arm *a = &b->arms[i];
 
-		if (stop_all(a->services, &a->n_services, a->name, r ? NULL : err) < 0)
+		if (stop_all(b, a->services, &a->n_services, a->name, r ? NULL : err) < 0)
 			r = -1;
 	}
-	if (stop_all(b->shared, &b->n_shared, NULL, r ? NULL : err) < 0)
+	if (stop_all(b, b->shared, &b->n_shared, NULL, r ? NULL : err) < 0)
 		r = -1;
 	launch_reset(b);
 	if (r == 0)

@@ -21,7 +21,6 @@
 #define IDLE_NS (100 * NS_PER_MS)
 #define IDLE_LONG_NS (500 * NS_PER_MS) /* before a warning: one burst of 1 ms is not a habit */
 #define IDLE_SHARE 0.01
-#define LOG_LINES 20
 
 /* What asks one arm during one scenario. */
 struct asker {
@@ -41,10 +40,20 @@ static void pause_ns(uint64_t ns)
 
 /* ---- One slice ------------------------------------------------------------------------------ */
 
+/* What happened to the service, " (…)" or "". Caller frees. */
+static char *fate(const struct service *s)
+{
+	auto_free char *how = NULL;
+
+	if (!service_alive(s))
+		return xstrdup(" (the service has ended)");
+	return service_lost(s, &how) == LOSS_NONE ? xstrdup("") : xasprintf(" (%s)", how);
+}
+
 static int refused(const struct asker *a, const struct load_result *r, struct error *err)
 {
 	auto_free char *tail = service_log_tail(a->arm->subject, LOG_LINES);
-	const char *alive = service_alive(a->arm->subject) ? "" : " (the service has ended)";
+	auto_free char *alive = fate(a->arm->subject);
 
 	if (r->timed_out)
 		return error_set(err, ERR_TIMEOUT,
@@ -282,6 +291,8 @@ int scenario_measure(struct bench *b, uint32_t scenario, struct error *err)
 	if (r == 0)
 		r = sc->phase->kind == PHASE_HTTP ? warm_http(b, sc, v, err)
 						  : warm_run(b, sc, v, err);
+	/* Some begin their workers with the first request only. */
+	launch_watch(b);
 	if (r == 0)
 		r = measure_rounds(b, scenario, v, err);
 	close_askers(b, v);

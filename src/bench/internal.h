@@ -6,6 +6,8 @@
 #include "service/service.h"
 #include "stats/stats.h"
 
+#define LOG_LINES 20 /* of a service, in an error */
+
 /* The processors: the subjects share one, everything else has another. */
 struct cores {
 	int subject, driver;
@@ -65,7 +67,10 @@ void bench_warn(struct bench *b, const char *fmt, ...) __attribute__((format(pri
 
 /* Starts everything of a launch: shared services, then the arms in random order. */
 int launch_start(struct bench *b, struct error *err);
-/* Stops it and removes its folder. A service that had died is an error. */
+/* Remembers all processes of all services: launch_stop() tells which of them were killed. */
+void launch_watch(struct bench *b);
+/* Stops it and removes its folder. A service that had died, or lost a process by a signal, is an
+ * error. */
 int launch_stop(struct bench *b, struct error *err);
 /* The same after an error: nothing is reported, logs stay. */
 void launch_abandon(struct bench *b);

@@ -33,6 +33,13 @@ struct link {
 size_t tree_links(pid_t root, struct link **ret);
 void account_free(struct account *a);
 
+/* One process of a service, watched by service_watch(). */
+struct watched {
+	pid_t pid;
+	int pidfd;
+	bool ended; /* as of the last service_watch(): another process may have its pid now */
+};
+
 struct service {
 	char *name, *log;
 	struct tree *tree;
@@ -41,7 +48,11 @@ struct service {
 	uint64_t started; /* CLOCK_MONOTONIC */
 	off_t log_from;   /* its own output begins here; before it stands the setup's */
 	bool v6;          /* it answers on ::1 and not on 127.0.0.1 */
+	struct watched *watched;
+	size_t n_watched, cap_watched;
 };
+
+void service_watch_release(struct service *s);
 
 /* One line about how the program ended. Caller frees. */
 char *service_end_text(const struct service *s);

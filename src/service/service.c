@@ -293,6 +293,7 @@ void service_free(struct service *s)
 	if (!s)
 		return;
 	tree_free(s->tree);
+	service_watch_release(s);
 	free(s->name);
 	free(s->log);
 	free(s);

@@ -44,6 +44,14 @@ pid_t service_pid(const struct service *s);
 int service_cpu_ns(struct service *s, uint64_t *ret, struct error *err);
 /* Pids of its tree, main process first. malloc'ed; returns count. */
 size_t service_tree(const struct service *s, pid_t **ret);
+/* Remembers the processes of its tree, in addition to those of earlier calls; at most 256. */
+void service_watch(struct service *s);
+/* Whether one of those remembered was ended by a signal that no program uses in good order
+ * (SIGKILL, SIGSEGV, …): by the kernel for want of memory, by its own fault, or by somebody. Such a
+ * service may well go on, with fewer workers or with new ones. A kernel before 6.15 tells only that
+ * one is gone: LOSS_UNKNOWN. *text says which and how (caller frees), NULL for LOSS_NONE. */
+enum service_loss { LOSS_NONE, LOSS_UNKNOWN, LOSS_SIGNAL };
+enum service_loss service_lost(const struct service *s, char **text);
 char *service_log_tail(const struct service *s, size_t lines); /* caller frees */
 void service_free(struct service *s); /* stops it hard when it still runs */
 

@@ -2,10 +2,12 @@
  * "work N", a batch program. BURN sets how much each costs. */
 #include <poll.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define CONNECTIONS 64
@@ -16,6 +18,17 @@ static void burn(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)
 		sink += i * i;
+}
+
+static pid_t worker; /* with KILLED_AFTER: one that waits, until it is killed */
+
+static void lose_worker(void)
+{
+	if (!worker)
+		return;
+	kill(worker, SIGKILL);
+	waitpid(worker, NULL, 0);
+	worker = 0;
 }
 
 static int answer(int fd, uint64_t *answered)
@@ -29,6 +42,8 @@ static int answer(int fd, uint64_t *answered)
 		return -1;
 	burn(BURN);
 	++*answered;
+	if (KILLED_AFTER && *answered > KILLED_AFTER)
+		lose_worker();
 	if (WRONG_AFTER && *answered > WRONG_AFTER)
 		return write(fd, wrong, sizeof(wrong) - 1) > 0 ? 0 : -1;
 	return write(fd, text, sizeof(text) - 1) > 0 ? 0 : -1;
@@ -59,6 +74,9 @@ int main(int argc, char **argv)
 	}
 	if (argc != 2)
 		return 2;
+	if (KILLED_AFTER && (worker = fork()) == 0)
+		for (;;)
+			pause();
 	p[0] = (struct pollfd){listen_on(argv[1]), POLLIN, 0};
 	while (poll(p, n, -1) > 0) {
 		for (nfds_t i = n - 1; i > 0; i--)

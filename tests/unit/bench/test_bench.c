@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "bench/bench.h"
 
-static const char *servers[3]; /* plain, slower, wrong */
+static const char *servers[4]; /* plain, slower, wrong, robbed */
 static char folder[] = "/tmp/whet-bench-XXXXXX";
 
 /* With the path of a server for the upstream, and the numbers that bench must use. */
@@ -220,6 +220,27 @@ static void test_wrong_answer_stops(void **state)
 	outcome_release(&o);
 }
 
+/* It answers on, and all its answers are right: but it is not the server that was to be measured.
+ */
+static void test_killed_worker_stops(void **state)
+{
+	static const char *const scenarios[] = {"hello", NULL};
+	struct outcome o = {0};
+
+	measure(&o, servers[0], servers[3], scenarios);
+	if (o.r == 0) { /* before Linux 6.15 */
+		print_message("this kernel does not tell how a process ended\n");
+		assert_non_null(strstr(o.comparisons.warnings,
+			"service 'server' of variant other: a process ended"));
+	} else {
+		assert_int_equal(o.err.code, ERR_CHILD);
+		assert_non_null(strstr(o.err.msg, "service 'server' of variant other, launch 1"));
+		assert_non_null(strstr(o.err.msg, "was ended by signal 9 (Killed)"));
+		assert_null(o.samples.v);
+	}
+	outcome_release(&o);
+}
+
 static void test_failing_command_stops(void **state)
 {
 	static const char *const scenarios[] = {"fails", NULL};
@@ -288,15 +309,16 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_one_binary_against_itself),
 		cmocka_unit_test(test_batch),
 		cmocka_unit_test(test_wrong_answer_stops),
+		cmocka_unit_test(test_killed_worker_stops),
 		cmocka_unit_test(test_failing_command_stops),
 		cmocka_unit_test(test_run_that_asks_nothing),
 		cmocka_unit_test(test_unknown_scenario),
 		cmocka_unit_test(test_missing_binary),
 	};
 
-	if (argc != 4)
+	if (argc != 5)
 		return 2;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		servers[i] = argv[i + 1];
 	return cmocka_run_group_tests(tests, begin, end);
 }
