@@ -84,3 +84,6 @@ int profile_rekey(struct profile *p, const char *from, const char *to, struct er
 /* Turns `path;name` into `path:name` for consumers older than LLVM 18, and drops the mark of loop
  * entries for those older than 20. */
 int profile_rekey_for_llvm(struct profile *p, int llvm_major, struct error *err);
+/* The same to a copy; free it with profile_free(). */
+int profile_copy_for_llvm(
+	const struct profile *p, int llvm_major, struct profile **ret, struct error *err);

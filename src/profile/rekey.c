@@ -73,39 +73,72 @@ static void rename_traces(
 
 typedef char *new_name(const void *ctx, const char *name); /* NULL: unchanged; malloc'ed */
 
+/* The new names in the order of the keys, and, sorted, what becomes of references to them. */
+struct renames {
+	char **names;
+	struct rename *v;
+	size_t n, n_names;
+};
+
+static struct renames renames_make(const struct profile *p, new_name *fn, const void *ctx)
+{
+	struct renames r = {.n_names = p->n_keys};
+
+	r.names = xcalloc(p->n_keys + 1, sizeof(*r.names));
+	r.v = xreallocarray(NULL, p->n_keys + 1, sizeof(*r.v));
+	for (size_t i = 0; i < p->n_keys && fn; i++) {
+		r.names[i] = fn(ctx, p->keys[i]->name);
+		if (r.names[i])
+			r.v[r.n++] = (struct rename){
+				p->keys[i]->ref, md5_name(r.names[i], strlen(r.names[i]))};
+	}
+	qsort(r.v, r.n, sizeof(*r.v), rename_compare);
+	return r;
+}
+
+static void renames_release(struct renames *r)
+{
+	for (size_t i = 0; i < r->n_names; i++)
+		free(r->names[i]);
+	free(r->names);
+	free(r->v);
+}
+
+/* A copy of p under the new names, or NULL. */
+static struct profile *renamed_copy(
+	const struct profile *p, const struct renames *x, struct error *err)
+{
+	struct profile *to = profile_new();
+
+	for (size_t i = 0; i < p->n_keys; i++)
+		for (const struct record *r = p->keys[i]->first; r; r = r->next)
+			if (add_renamed(to, r, x->names[i] ? x->names[i] : p->keys[i]->name, x->v,
+				    x->n, err) < 0) {
+				profile_free(to);
+				return NULL;
+			}
+	for (size_t i = 0; i < p->n_ids; i++)
+		profile_add_id(to, p->ids[i].p, p->ids[i].n);
+	rename_traces(to, p, x->v, x->n);
+	to->flags = p->flags;
+	to->has_records = p->has_records;
+	to->short_hashes = p->short_hashes;
+	return to;
+}
+
 static int rebuild(struct profile *p, new_name *fn, const void *ctx, struct error *err)
 {
-	struct profile *to = profile_new(), old;
-	char **names = xcalloc(p->n_keys + 1, sizeof(*names));
-	struct rename *v = xreallocarray(NULL, p->n_keys + 1, sizeof(*v));
-	size_t n = 0, n_names = p->n_keys;
-	int rc = 0;
+	struct renames x = renames_make(p, fn, ctx);
+	struct profile *to = x.n ? renamed_copy(p, &x, err) : NULL;
+	int rc = x.n && !to ? -1 : 0;
 
-	for (size_t i = 0; i < n_names; i++) {
-		names[i] = fn(ctx, p->keys[i]->name);
-		if (names[i])
-			v[n++] = (struct rename){
-				p->keys[i]->ref, md5_name(names[i], strlen(names[i]))};
-	}
-	qsort(v, n, sizeof(*v), rename_compare);
-	for (size_t i = 0; i < p->n_keys && n; i++)
-		for (const struct record *r = p->keys[i]->first; r && rc == 0; r = r->next)
-			rc = add_renamed(to, r, names[i] ? names[i] : p->keys[i]->name, v, n, err);
-	for (size_t i = 0; i < p->n_ids && n; i++)
-		profile_add_id(to, p->ids[i].p, p->ids[i].n);
-	if (rc == 0 && n) {
-		rename_traces(to, p, v, n);
-		to->flags = p->flags;
-		to->has_records = p->has_records;
-		to->short_hashes = p->short_hashes;
-		old = *p;
+	if (to) {
+		struct profile old = *p;
+
 		*p = *to;
 		*to = old;
 	}
-	for (size_t i = 0; i < n_names; i++)
-		free(names[i]);
-	free(names);
-	free(v);
+	renames_release(&x);
 	profile_free(to);
 	return rc;
 }
@@ -187,9 +220,34 @@ static char *colon_for_semicolon(const void *ctx, const char *name)
 	return s;
 }
 
-int profile_rekey_for_llvm(struct profile *p, int llvm_major, struct error *err)
+static bool has_old_keys(int llvm_major)
+{
+	return llvm_major < 18;
+}
+
+static void drop_unknown_flags(struct profile *p, int llvm_major)
 {
 	if (llvm_major < 20)
-		p->flags &= ~FLAG_LOOP_ENTRIES; /* not known there */
-	return llvm_major >= 18 ? 0 : rebuild(p, colon_for_semicolon, NULL, err);
+		p->flags &= ~FLAG_LOOP_ENTRIES;
+}
+
+int profile_rekey_for_llvm(struct profile *p, int llvm_major, struct error *err)
+{
+	drop_unknown_flags(p, llvm_major);
+	return has_old_keys(llvm_major) ? rebuild(p, colon_for_semicolon, NULL, err) : 0;
+}
+
+int profile_copy_for_llvm(
+	const struct profile *p, int llvm_major, struct profile **ret, struct error *err)
+{
+	struct renames x =
+		renames_make(p, has_old_keys(llvm_major) ? colon_for_semicolon : NULL, NULL);
+	struct profile *to = renamed_copy(p, &x, err);
+
+	renames_release(&x);
+	if (!to)
+		return -1;
+	drop_unknown_flags(to, llvm_major);
+	*ret = to;
+	return 0;
 }
