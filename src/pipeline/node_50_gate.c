@@ -177,15 +177,24 @@ int node_gate_outside(struct run *r, struct error *err)
 	size_t from = vs->n;
 
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
-		const char *file = outside_difference(r->optimised.outside, others[i]->outside);
+		const json_t *now = r->optimised.outside, *then = others[i]->outside;
+		const char *file = outside_difference(now, then);
 		auto_free char *evidence = NULL;
 
 		if (!file)
 			continue;
-		evidence = xasprintf(
-			"%s: no source of the project, but the %s and the optimised build read it "
-			"with different content",
-			file, others[i]->facts.variant);
+		if (outside_touched(now, file) || outside_touched(then, file))
+			evidence =
+				xasprintf("%s: no source of the project, but it was touched while "
+					  "the %s build read it: with which content is not known",
+					file,
+					outside_touched(then, file) ? others[i]->facts.variant
+								    : "optimised");
+		else
+			evidence = xasprintf(
+				"%s: no source of the project, but the %s and the optimised build "
+				"read it with different content",
+				file, others[i]->facts.variant);
 		verdict_add(vs, "same-source", VERDICT_FAIL,
 			"a file outside the sources changed between the builds, 0 may", evidence,
 			"let it alone while whet builds, and build again");

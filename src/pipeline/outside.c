@@ -424,6 +424,14 @@ bool outside_folder_usable(const char *state)
 	return outside_same(list, NULL);
 }
 
+bool outside_touched(const json_t *outside, const char *path)
+{
+	const char *hex =
+		json_string_value(json_object_get(json_object_get(outside, path), "sha256"));
+
+	return hex && !*hex;
+}
+
 const char *outside_difference(const json_t *a, const json_t *b)
 {
 	const char *path;
@@ -433,8 +441,9 @@ const char *outside_difference(const json_t *a, const json_t *b)
 	{
 		const json_t *other = json_object_get(b, path);
 
-		if (other && !json_equal(json_object_get(entry, "sha256"),
-				     json_object_get(other, "sha256")))
+		if (other &&
+			(outside_touched(a, path) || !json_equal(json_object_get(entry, "sha256"),
+							     json_object_get(other, "sha256"))))
 			return path;
 	}
 	return NULL;

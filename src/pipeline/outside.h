@@ -26,7 +26,9 @@ bool outside_same(json_t *outside, const char **changed);
 const char *outside_kind(const char *path);
 /* Whether the list that a build folder's state holds is still true. */
 bool outside_folder_usable(const char *state);
-/* A file that two builds read with different content, or NULL. */
+/* Whether the file was touched while the build ran: what was read of it is not known. */
+bool outside_touched(const json_t *outside, const char *path);
+/* A file that two builds read with different content, as far as is known, or NULL. */
 const char *outside_difference(const json_t *a, const json_t *b);
 /* Adds path and identity of every file to an object. */
 void outside_add_identities(const json_t *outside, json_t *to);
