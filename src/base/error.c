@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-static char *format(const char *fmt, va_list ap)
+__attribute__((format(printf, 1, 0))) static char *format(const char *fmt, va_list ap)
 {
 	char *s = NULL;
 

@@ -19,7 +19,8 @@ void events_progress(
 	events_emit(ev, &e);
 }
 
-static void emit_text(const struct events *ev, enum event_kind kind, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static void emit_text(
+	const struct events *ev, enum event_kind kind, const char *fmt, va_list ap)
 {
 	auto_buf struct buf b = BUF_INIT;
 	struct event e = {.kind = kind};

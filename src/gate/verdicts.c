@@ -35,8 +35,9 @@ static const char *evidence_text(struct evidence *e)
 	return buf_str(&e->text);
 }
 
-static void add(struct verdicts *vs, const char *gate, enum verdict_state state, struct evidence *e,
-	const char *remedy, const char *fmt, va_list ap)
+__attribute__((format(printf, 6, 0))) static void add(struct verdicts *vs, const char *gate,
+	enum verdict_state state, struct evidence *e, const char *remedy, const char *fmt,
+	va_list ap)
 {
 	auto_buf struct buf summary = BUF_INIT;
 

@@ -8,6 +8,10 @@
 #include "base/mem.h"
 #include "profile/gcc/gcno.h"
 
+#ifndef MAGIC
+#define MAGIC(data, n) true
+#endif
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 static void must(bool holds, const char *what)
@@ -112,6 +116,8 @@ static void try_notes(const uint8_t *data, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
+	if (!MAGIC(data, n))
+		return -1;
 	if (gcno_magic(data, n))
 		try_notes(data, n);
 	else
