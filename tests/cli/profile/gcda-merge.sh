@@ -2,7 +2,7 @@
 set +e
 seeds=$WHET_ROOT/tests/fuzz/seeds
 mkdir gcc both
-cp "$seeds/gcc/gcc-12.gcda" a.gcda && cp "$seeds/gcc/gcc-11.gcda" b.gcda && cp "$seeds/profile/clang-22.profraw" c.profraw
+cp "$seeds/gcda/gcc-12.gcda" a.gcda && cp "$seeds/gcda/gcc-11.gcda" b.gcda && cp "$seeds/raw/clang-22.profraw" c.profraw
 cp a.gcda gcc/ && cp a.gcda c.profraw both/
 : >empty.gcda
 whet profile merge a.gcda c.profraw -o out
@@ -17,7 +17,7 @@ whet profile merge a.gcda --for clang-14 -o out
 whet profile overlap a.gcda gcc
 whet profile merge gcc gcc -o both
 whet profile merge -w 0,a.gcda -o out
-whet profile show "$WHET_ROOT/tests/fuzz/seeds/gcc/gcc-12.gcno" 2>&1 | sed "s|$WHET_ROOT|ROOT|" >&2
+whet profile show "$WHET_ROOT/tests/fuzz/seeds/gcno/gcc-12.gcno" 2>&1 | sed "s|$WHET_ROOT|ROOT|" >&2
 [ ! -e out ] || echo "something was written"
 whet profile merge -w 2,a.gcda a.gcda -o sum.gcda; echo $?
 whet profile merge gcc -w 2,gcc -o sums; echo $?

@@ -1,5 +1,5 @@
-seeds=$WHET_ROOT/tests/fuzz/seeds/gcc
-cp "$seeds/gcc-12.gcda" p.gcda && cp "$seeds/gcc-12.gcno" p.gcno && cp "$seeds/gcc-11.gcda" old.gcda
+seeds=$WHET_ROOT/tests/fuzz/seeds
+cp "$seeds/gcda/gcc-12.gcda" p.gcda && cp "$seeds/gcno/gcc-12.gcno" p.gcno && cp "$seeds/gcda/gcc-11.gcda" old.gcda
 whet profile show --functions p.gcda old.gcda
 whet profile show p.gcda --json
 whet profile overlap p.gcda p.gcda
