@@ -42,7 +42,8 @@ static int expand(const char *path, struct strv *files, struct error *err)
 	if (tree_walk(path, raw_below, &found, err) < 0)
 		return -1;
 	if (!found.n)
-		return error_set(err, ERR_USAGE, "folder '%s' holds no .profraw files", path);
+		return error_set(
+			err, ERR_USAGE, "folder '%s' holds no .profraw or .gcda files", path);
 	strv_sort(&found);
 	strv_add_all(files, &found);
 	return 0;
@@ -157,10 +158,12 @@ static int merge_any(struct merging *m, const struct strv *files, struct error *
 
 	if (profile_inputs_are_gcc(files, &m->weighted, &gcc, err) < 0)
 		return -1;
-	if (gcc && (m->consumer || m->version))
+	if (gcc && (m->consumer || m->version || m->text))
 		return error_set(err, ERR_USAGE,
 			"%s is for LLVM profiles: a .gcda is read by the gcc that wrote it",
-			m->consumer ? "--for" : "--index-version");
+			m->consumer  ? "--for"
+			: m->version ? "--index-version"
+				     : "--text");
 	return gcc ? gcc_profile_merge(files, &m->weighted, m->out, err) : merge(m, files, err);
 }
 
