@@ -19,64 +19,6 @@ static const struct verb verb_merge, verb_show, verb_overlap, verb_validate;
 static const struct verb *const actions[] = {
 	&verb_merge, &verb_show, &verb_overlap, &verb_validate, &verb_snapshot, NULL};
 
-static int raw_below(
-	void *ctx, const char *root, const char *path, const struct stat *st, struct error *err)
-{
-	size_t n = strlen(path);
-
-	(void)err;
-	if (S_ISREG(st->st_mode) && n > 8 && strcmp(path + n - 8, ".profraw") == 0)
-		strv_take(ctx, path_join(root, path));
-	return 0;
-}
-
-/* A folder stands for all raw profiles below it, in the order of their paths. */
-static int expand(const char *path, struct strv *files, struct error *err)
-{
-	auto_strv struct strv found = STRV_INIT;
-
-	if (!path_is_dir(path)) {
-		strv_add(files, path);
-		return 0;
-	}
-	if (tree_walk(path, raw_below, &found, err) < 0)
-		return -1;
-	if (!found.n)
-		return error_set(err, ERR_USAGE, "folder '%s' holds no .profraw files", path);
-	strv_sort(&found);
-	strv_add_all(files, &found);
-	return 0;
-}
-
-static int add_one(struct profile *p, const char *path, uint64_t weight, struct error *err)
-{
-	struct profile_images images = {0};
-	int rc = profile_add_file(p, path, weight, &images, err);
-
-	for (size_t i = 0; i < images.n && rc == 0; i++)
-		if (images.v[i].values_missing) {
-			fprintf(stderr,
-				"whet: '%s' has counters, but no value data: it was written in "
-				"continuous mode (%%c), or by a process that died while it wrote\n",
-				path);
-			break;
-		}
-	profile_images_release(&images);
-	return rc;
-}
-
-static int add_input(struct profile *p, const char *path, uint64_t weight, struct error *err)
-{
-	auto_strv struct strv files = STRV_INIT;
-
-	if (expand(path, &files, err) < 0)
-		return -1;
-	for (size_t i = 0; i < files.n; i++)
-		if (add_one(p, files.v[i], weight, err) < 0)
-			return -1;
-	return 0;
-}
-
 static int add_weighted(struct profile *p, const char *text, struct error *err)
 {
 	const char *path;
@@ -84,7 +26,7 @@ static int add_weighted(struct profile *p, const char *text, struct error *err)
 
 	if (profile_weighted(text, &weight, &path, err) < 0)
 		return -1;
-	return add_input(p, path, weight, err);
+	return profile_add_input(p, path, weight, err);
 }
 
 struct merging {
@@ -142,7 +84,7 @@ static int merge(struct merging *m, const struct strv *files, struct error *err)
 		return -1;
 	p = profile_new();
 	for (size_t i = 0; i < files->n && rc == 0; i++)
-		rc = add_input(p, files->v[i], 1, err);
+		rc = profile_add_input(p, files->v[i], 1, err);
 	for (size_t i = 0; i < m->weighted.n && rc == 0; i++)
 		rc = add_weighted(p, m->weighted.v[i], err);
 	if (rc == 0)
@@ -157,10 +99,12 @@ static int merge_any(struct merging *m, const struct strv *files, struct error *
 
 	if (profile_inputs_are_gcc(files, &m->weighted, &gcc, err) < 0)
 		return -1;
-	if (gcc && (m->consumer || m->version))
+	if (gcc && (m->consumer || m->version || m->text))
 		return error_set(err, ERR_USAGE,
 			"%s is for LLVM profiles: a .gcda is read by the gcc that wrote it",
-			m->consumer ? "--for" : "--index-version");
+			m->consumer  ? "--for"
+			: m->version ? "--index-version"
+				     : "--text");
 	return gcc ? gcc_profile_merge(files, &m->weighted, m->out, err) : merge(m, files, err);
 }
 
@@ -274,7 +218,7 @@ static int show(struct cli *cli, const struct strv *files, bool functions, struc
 	int rc = 0;
 
 	for (size_t i = 0; i < files->n && rc == 0; i++)
-		rc = add_input(p, files->v[i], 1, err);
+		rc = profile_add_input(p, files->v[i], 1, err);
 	if (rc == 0) {
 		profile_summary(p, &s);
 		if (cli->json)
@@ -318,10 +262,10 @@ static int overlap(struct cli *cli, const char *a, const char *b, struct error *
 {
 	struct profile *base = profile_new(), *test = profile_new();
 	double share = 0;
-	int rc = add_input(base, a, 1, err);
+	int rc = profile_add_input(base, a, 1, err);
 
 	if (rc == 0)
-		rc = add_input(test, b, 1, err);
+		rc = profile_add_input(test, b, 1, err);
 	if (rc == 0)
 		rc = profile_overlap(base, test, &share, err);
 	if (rc == 0 && cli->json)
@@ -364,11 +308,11 @@ static int validate(struct cli *cli, const struct strv *files, struct error *err
 	auto_strv struct strv all = STRV_INIT;
 
 	for (size_t i = 0; i < files->n; i++)
-		if (expand(files->v[i], &all, err) < 0)
+		if (profile_expand(files->v[i], &all, err) < 0)
 			return -1;
 	for (size_t i = 0; i < all.n; i++) {
 		struct profile *p = profile_new();
-		int rc = add_input(p, all.v[i], 1, err);
+		int rc = profile_add_input(p, all.v[i], 1, err);
 
 		profile_free(p);
 		if (rc < 0)

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,4 +107,62 @@ int profile_inputs_are_gcc(
 	free(f.gcc);
 	free(f.llvm);
 	return rc;
+}
+
+static int raw_below(
+	void *ctx, const char *root, const char *path, const struct stat *st, struct error *err)
+{
+	size_t n = strlen(path);
+
+	(void)err;
+	if (S_ISREG(st->st_mode) && n > 8 && strcmp(path + n - 8, ".profraw") == 0)
+		strv_take(ctx, path_join(root, path));
+	return 0;
+}
+
+int profile_expand(const char *path, struct strv *files, struct error *err)
+{
+	auto_strv struct strv found = STRV_INIT;
+
+	if (!path_is_dir(path)) {
+		strv_add(files, path);
+		return 0;
+	}
+	if (tree_walk(path, raw_below, &found, err) < 0)
+		return -1;
+	if (!found.n)
+		return error_set(
+			err, ERR_USAGE, "folder '%s' holds no .profraw or .gcda files", path);
+	strv_sort(&found);
+	strv_add_all(files, &found);
+	return 0;
+}
+
+static int add_one(struct profile *p, const char *path, uint64_t weight, struct error *err)
+{
+	struct profile_images images = {0};
+	int rc = profile_add_file(p, path, weight, &images, err);
+
+	for (size_t i = 0; i < images.n && rc == 0; i++)
+		if (images.v[i].values_missing) {
+			fprintf(stderr,
+				"whet: '%s' has counters, but no value data: it was written in "
+				"continuous mode (%%c), or by a process that died while it wrote\n",
+				path);
+			break;
+		}
+	profile_images_release(&images);
+	return rc;
+}
+
+int profile_add_input(struct profile *p, const char *path, uint64_t weight, struct error *err)
+{
+	auto_strv struct strv files = STRV_INIT;
+
+	if (profile_expand(path, &files, err) < 0)
+		return -1;
+	for (size_t i = 0; i < files.n; i++)
+		if (add_one(p, files.v[i], weight, err) < 0)
+			return -1;
+	return 0;
 }

@@ -1,4 +1,4 @@
-/* What the inputs of `whet profile` are: LLVM's profiles or GCC's. */
+/* The inputs of `whet profile`: what they are (LLVM's profiles or GCC's), and reading LLVM's. */
 #pragma once
 
 #include <stdbool.h>
@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/strv.h"
+#include "profile/profile.h"
 
 /* Splits the WEIGHT,FILE of --weighted; *path points into text. ERR_USAGE when it is none. */
 int profile_weighted(const char *text, uint64_t *weight, const char **path, struct error *err);
@@ -15,3 +16,9 @@ int profile_weighted(const char *text, uint64_t *weight, const char **path, stru
  * does not exist is taken for LLVM's. */
 int profile_inputs_are_gcc(
 	const struct strv *files, const struct strv *weighted, bool *ret, struct error *err);
+
+/* A folder stands for all raw profiles below it, in the order of their paths. */
+int profile_expand(const char *path, struct strv *files, struct error *err);
+/* Adds a file, or all raw profiles below a folder. Says on standard error when value data are
+ * missing. */
+int profile_add_input(struct profile *p, const char *path, uint64_t weight, struct error *err);

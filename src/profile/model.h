@@ -36,7 +36,9 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the writers assume li
 #define RAW_COUNT_MAX (1ULL << 56) /* a raw counter above it is damage */
 
 enum { VALUE_INDIRECT_CALL, VALUE_MEMOP_SIZE, VALUE_VTABLE, VALUE_KINDS };
-#define SITE_MAX 255 /* values kept for one site */
+/* Values of one site in a file. In memory a site has as many as its inputs had: to drop some before
+ * all are counted would make the result depend on the order. */
+#define SITE_MAX 255
 
 struct arena {
 	struct arena_chunk *chunks;
@@ -150,9 +152,10 @@ void record_add_counts(struct record *r, const uint8_t *src, uint64_t weight);
 /* Adds values to a site. `first`: nothing was added to the record before. in[] may be reordered. */
 void site_add(struct arena *a, struct value_site *s, struct value_datum *in, uint32_t n,
 	uint64_t weight, bool first);
-/* The values of a site in the order in which they are written; returns how many. */
+/* The values of a site in the order in which they are written; returns how many (site_size()). */
 uint32_t site_order(
 	const struct record *r, const struct value_site *s, struct value_datum out[SITE_MAX]);
+uint32_t site_size(const struct value_site *s);
 uint64_t saturating_mul(uint64_t a, uint64_t b);
 uint64_t saturating_add(uint64_t a, uint64_t b);
 

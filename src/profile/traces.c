@@ -1,6 +1,6 @@
 /* Temporal traces: in which order a program first called its functions. A merged profile keeps at
  * most 100 of them. llvm-profdata draws those by its random numbers; here the traces with the
- * smallest digests stay, which does not depend on the order of the inputs. */
+ * smallest digests stay, in that order, which does not depend on the order of the inputs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,13 +10,6 @@
 
 #define TRACES_MAX 100
 #define TRACE_LENGTH_MAX 10000
-
-static int digest_compare(const void *a, const void *b)
-{
-	const struct trace *x = a, *y = b;
-
-	return x->digest < y->digest ? -1 : x->digest > y->digest;
-}
 
 static uint64_t digest_of(const struct trace *t)
 {
@@ -28,17 +21,15 @@ static uint64_t digest_of(const struct trace *t)
 /* Where a new trace goes, or NULL when those that are there stay. */
 static struct trace *place_for(struct profile *p, uint64_t digest)
 {
-	size_t i = TRACES_MAX;
+	size_t i;
 
-	if (p->n_traces < TRACES_MAX) {
-		array_reserve(p->traces, p->n_traces, p->cap_traces);
-		return &p->traces[p->n_traces++];
+	if (p->n_traces == TRACES_MAX) {
+		if (digest >= p->traces[TRACES_MAX - 1].digest)
+			return NULL;
+		free(p->traces[--p->n_traces].refs);
 	}
-	qsort(p->traces, p->n_traces, sizeof(*p->traces), digest_compare);
-	if (digest >= p->traces[TRACES_MAX - 1].digest)
-		return NULL;
-	free(p->traces[TRACES_MAX - 1].refs);
-	while (--i > 0 && p->traces[i - 1].digest > digest)
+	array_reserve(p->traces, p->n_traces, p->cap_traces);
+	for (i = p->n_traces++; i > 0 && p->traces[i - 1].digest > digest; i--)
 		p->traces[i] = p->traces[i - 1];
 	return &p->traces[i];
 }

@@ -1,8 +1,10 @@
 /* Adding counters and value profiles. The order of values at one site follows llvm-profdata: a site
  * read once keeps the order of its file, a merged one is ordered by value; written is always by
  * descending count, stable. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "profile/model.h"
 
 uint64_t saturating_mul(uint64_t a, uint64_t b)
@@ -50,14 +52,18 @@ void counts_add(uint64_t *restrict dst, const uint8_t *restrict src, size_t n, u
 
 void record_add_counts(struct record *r, const uint8_t *src, uint64_t weight)
 {
+	uint64_t first = r->n_counts ? load64(src) : 0;
+
 	if (r->adds == 0 && weight == 1) {
 		memcpy(r->counts, src, r->n_counts * sizeof(uint64_t));
 		return;
 	}
-	/* Two pseudo counts: hot (all ones) wins over warm. */
-	if (r->adds && r->n_counts && r->counts[0] > COUNT_MAX && load64(src) > COUNT_MAX) {
-		if (load64(src) > r->counts[0])
-			r->counts[0] = load64(src);
+	/* Pseudo counts have no weight, and of two the hot one (all ones) wins over the warm one.
+	 */
+	if (first > COUNT_MAX && (r->adds == 0 || r->counts[0] > COUNT_MAX)) {
+		if (first > r->counts[0])
+			r->counts[0] = first;
+		counts_add(r->counts + 1, src + 8, r->n_counts - 1, weight);
 		return;
 	}
 	counts_add(r->counts, src, r->n_counts, weight);
@@ -75,8 +81,22 @@ static void sort_by_value(struct value_datum *v, uint32_t n)
 	}
 }
 
+static int most_first(const void *a, const void *b)
+{
+	const struct value_datum *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return x->value < y->value ? -1 : x->value > y->value;
+}
+
 static void sort_by_count(struct value_datum *v, uint32_t n)
 {
+	if (n > SITE_MAX) {
+		/* No file holds that many: it was merged, so equal counts are ordered by value. */
+		qsort(v, n, sizeof(*v), most_first);
+		return;
+	}
 	for (uint32_t i = 1; i < n; i++) {
 		struct value_datum x = v[i];
 		uint32_t j = i;
@@ -106,7 +126,8 @@ static void site_store(
 	struct arena *a, struct value_site *s, const struct value_datum *v, uint32_t n)
 {
 	if (n > s->cap) {
-		s->cap = n <= 4 ? 4 : n <= 16 ? 16 : n <= 64 ? 64 : SITE_MAX;
+		for (s->cap = 4; s->cap < n;)
+			s->cap *= 4;
 		s->v = arena_alloc(a, s->cap * sizeof(*s->v));
 	}
 	memcpy(s->v, v, n * sizeof(*v));
@@ -117,16 +138,36 @@ static void site_to_value_order(struct value_site *s)
 {
 	if (s->by_value)
 		return;
-	sort_by_count(s->v, s->n);
 	sort_by_value(s->v, s->n);
+	order_equal_values(s->v, s->n);
 	s->by_value = true;
+}
+
+/* Both are in the order of values, and those of one value in the order of counts: the n-th of a
+ * value is added to the n-th, which gives the same in any order of inputs. */
+static uint32_t unite(const struct value_site *s, const struct value_datum *in, uint32_t n,
+	struct value_datum *to)
+{
+	uint32_t i = 0, m = 0;
+
+	for (uint32_t j = 0; j < n; j++) {
+		while (i < s->n && s->v[i].value < in[j].value)
+			to[m++] = s->v[i++];
+		to[m] = in[j];
+		if (i < s->n && s->v[i].value == in[j].value)
+			to[m].count = saturating_add(in[j].count, s->v[i++].count);
+		m++;
+	}
+	while (i < s->n)
+		to[m++] = s->v[i++];
+	return m;
 }
 
 void site_add(struct arena *a, struct value_site *s, struct value_datum *in, uint32_t n,
 	uint64_t weight, bool first)
 {
-	struct value_datum all[2 * SITE_MAX];
-	uint32_t i = 0, m = 0;
+	struct value_datum few[2 * SITE_MAX], *all = few;
+	auto_free struct value_datum *many = NULL;
 
 	if (n == 0)
 		return;
@@ -138,23 +179,15 @@ void site_add(struct arena *a, struct value_site *s, struct value_datum *in, uin
 	}
 	site_to_value_order(s);
 	sort_by_value(in, n);
-	for (uint32_t j = 0; j < n; j++) {
-		while (i < s->n && s->v[i].value < in[j].value)
-			all[m++] = s->v[i++];
-		all[m] = in[j];
-		if (i < s->n && s->v[i].value == in[j].value)
-			all[m].count = saturating_add(in[j].count, s->v[i++].count);
-		m++;
-	}
-	while (i < s->n)
-		all[m++] = s->v[i++];
-	order_equal_values(all, m);
-	if (m > SITE_MAX) {
-		sort_by_count(all, m);
-		m = SITE_MAX;
-		sort_by_value(all, m);
-	}
-	site_store(a, s, all, m);
+	order_equal_values(in, n);
+	if (s->n + n > ARRAY_SIZE(few))
+		all = many = xreallocarray(NULL, s->n + n, sizeof(*all));
+	site_store(a, s, all, unite(s, in, n, all));
+}
+
+uint32_t site_size(const struct value_site *s)
+{
+	return s->n < SITE_MAX ? s->n : SITE_MAX;
 }
 
 uint32_t site_order(
@@ -162,6 +195,14 @@ uint32_t site_order(
 {
 	if (s->n == 0)
 		return 0;
+	if (s->n > SITE_MAX) {
+		auto_free struct value_datum *all = xreallocarray(NULL, s->n, sizeof(*all));
+
+		memcpy(all, s->v, s->n * sizeof(*all));
+		sort_by_count(all, s->n);
+		memcpy(out, all, SITE_MAX * sizeof(*out));
+		return SITE_MAX;
+	}
 	memcpy(out, s->v, s->n * sizeof(*out));
 	sort_by_count(out, s->n);
 	if (r->adds > 1 && !s->by_value) {

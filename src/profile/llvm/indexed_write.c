@@ -66,37 +66,67 @@ static void put_record(struct writer *w, const struct record *r)
 	w->at = value_block_write(r, w->kinds, w->at);
 }
 
+struct entry {
+	const struct record *record;
+	uint64_t hash; /* as it is written */
+};
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	return x->hash < y->hash ? -1 : x->hash > y->hash;
+}
+
+/* The records of a key, ascending by hash; caller frees. */
+static struct entry *records_of(const struct writer *w, const struct key *k, size_t *ret_n)
+{
+	struct entry *v;
+	size_t n = 0;
+
+	for (const struct record *r = k->first; r; r = r->next)
+		n++;
+	v = xreallocarray(NULL, n, sizeof(*v));
+	n = 0;
+	for (const struct record *r = k->first; r; r = r->next)
+		v[n++] = (struct entry){r, r->hash & hash_mask(w)};
+	qsort(v, n, sizeof(*v), by_hash);
+	*ret_n = n;
+	return v;
+}
+
 /* LLVM keeps the records of one key in a hash map and writes them in the map's order: 4 buckets
- * that become 64 with the third entry and double at three quarters; quadratic probing. */
-static size_t map_probe(const struct record *const *buckets, size_t n, uint64_t hash)
+ * that become 64 with the third entry and double at three quarters; quadratic probing. There the
+ * order of the inputs decides which of two hashes takes a bucket; here always the smaller. */
+static size_t map_probe(const struct entry *buckets, size_t n, uint64_t hash)
 {
 	uint64_t x = hash * 0xbf58476d1ce4e5b9ULL;
 	size_t i = (uint32_t)(x ^ x >> 31) & (n - 1);
 
-	for (size_t step = 1; buckets[i]; step++)
+	for (size_t step = 1; buckets[i].record; step++)
 		i = (i + step) & (n - 1);
 	return i;
 }
 
-static const struct record **map_order(const struct key *k, size_t *ret_n)
+static struct entry *map_order(const struct writer *w, const struct key *k, size_t *ret_n)
 {
-	size_t n = 4, used = 0;
-	const struct record **buckets = xcalloc(n, sizeof(*buckets));
+	size_t n = 4, n_records;
+	auto_free struct entry *records = records_of(w, k, &n_records);
+	struct entry *buckets = xcalloc(n, sizeof(*buckets));
 
-	for (const struct record *r = k->first; r; r = r->next) {
+	for (size_t used = 0; used < n_records; used++) {
 		if ((used + 1) * 4 >= n * 3) {
 			size_t bigger = n == 4 ? 64 : 2 * n;
-			const struct record **to = xcalloc(bigger, sizeof(*to));
+			struct entry *to = xcalloc(bigger, sizeof(*to));
 
 			for (size_t i = 0; i < n; i++)
-				if (buckets[i])
-					to[map_probe(to, bigger, buckets[i]->hash)] = buckets[i];
+				if (buckets[i].record)
+					to[map_probe(to, bigger, buckets[i].hash)] = buckets[i];
 			free(buckets);
 			buckets = to;
 			n = bigger;
 		}
-		buckets[map_probe(buckets, n, r->hash)] = r;
-		used++;
+		buckets[map_probe(buckets, n, records[used].hash)] = records[used];
 	}
 	*ret_n = n;
 	return buckets;
@@ -113,12 +143,11 @@ static void put_key(struct writer *w, const struct key *k)
 		put_record(w, k->first);
 	} else {
 		size_t n;
-		const struct record **order = map_order(k, &n);
+		auto_free struct entry *order = map_order(w, k, &n);
 
 		for (size_t i = 0; i < n; i++)
-			if (order[i])
-				put_record(w, order[i]);
-		free(order);
+			if (order[i].record)
+				put_record(w, order[i].record);
 	}
 }
 

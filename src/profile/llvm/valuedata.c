@@ -105,7 +105,7 @@ size_t value_block_size(const struct record *r, int kinds)
 			continue;
 		size += 8 + r->n_sites[kind] + pad8(8 + (size_t)r->n_sites[kind]);
 		for (uint32_t s = 0; s < r->n_sites[kind]; s++)
-			size += 16 * (size_t)(site++)->n;
+			size += 16 * (size_t)site_size(site++);
 	}
 	return size;
 }
@@ -125,7 +125,7 @@ static uint8_t *write_kind(
 	to = put32(to, (uint32_t)kind);
 	to = put32(to, n);
 	for (uint32_t s = 0; s < n; s++)
-		*to++ = (uint8_t)site[s].n;
+		*to++ = (uint8_t)site_size(&site[s]);
 	memset(to, 0, pad);
 	to += pad;
 	for (uint32_t s = 0; s < n; s++) {

@@ -14,6 +14,7 @@ whet profile merge a.gcda gcc -o out
 whet profile merge a.gcda b.gcda -o out
 whet profile merge a.gcda empty.gcda -o out
 whet profile merge a.gcda --for clang-14 -o out
+whet profile merge a.gcda --text -o out
 whet profile overlap a.gcda gcc
 whet profile merge gcc gcc -o both
 whet profile merge -w 0,a.gcda -o out
