@@ -65,15 +65,17 @@ static bool has_prefix(const char *s, const char *const *prefixes, size_t n)
  * marks of its runtime. */
 static bool marks_section(const char *name)
 {
-	static const char *const prefixes[] = {"__llvm_prf_", ".bolt.instr", "__llvm_orderfile"};
+	static const char *const prefixes[] = {"__llvm_prf_", "__wr08_prf_", "__wr09_prf_",
+		"__wr10_prf_", ".bolt.instr", "__llvm_orderfile"};
 
 	return has_prefix(name, prefixes, ARRAY_SIZE(prefixes));
 }
 
 static bool marks_symbol(const char *name)
 {
-	static const char *const prefixes[] = {"__llvm_profile_", "__llvm_gcov_", "__gcov_",
-		"__profc_", "__profd_", "__bolt_instr", "__bolt_runtime", HOOK_SYMBOL};
+	static const char *const prefixes[] = {"__llvm_profile_", "__wr08_", "__wr09_", "__wr10_",
+		"__llvm_gcov_", "__gcov_", "__profc_", "__profd_", "__bolt_instr", "__bolt_runtime",
+		HOOK_SYMBOL};
 
 	return has_prefix(name, prefixes, ARRAY_SIZE(prefixes));
 }
