@@ -82,7 +82,7 @@ static int keep(const char *folder, const char *path, const char *temporary, str
 	if (strcmp(dir, temporary) != 0 || n < 2 || strcmp(path + n - 2, ".o") != 0 ||
 		lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
 		return 0;
-	if (raw && retag_file(path, atoi(raw), false, err) < 0)
+	if (raw && retag_file(path, (int)strtol(raw, NULL, 10), false, err) < 0)
 		return -1;
 	to = path_join(folder, path_basename(path));
 	return file_copy(path, to, 0644, err);

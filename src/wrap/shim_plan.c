@@ -166,6 +166,16 @@ static void add_flags(struct compile_record *r, const struct strv *flags)
 	}
 }
 
+static void note_retag(
+	struct shim_call *c, const struct node_compiler *own, const struct cc_call *a)
+{
+	if (c->node->mode != MODE_INSTRUMENTED || !own->retag || !makes_code(c->record.kind))
+		return;
+	c->retag = own->retag;
+	if (c->record.kind == CALL_COMPILE)
+		cc_objects(a, c->record.cwd, &c->objects);
+}
+
 static void add_cc_flags(struct shim_call *c, const struct node_tool *t, const struct cc_call *a)
 {
 	struct compile_record *r = &c->record;
@@ -176,10 +186,7 @@ static void add_cc_flags(struct shim_call *c, const struct node_tool *t, const s
 	flags = &c->node->compilers[t->compiler];
 	c->profile = flags->profile;
 	c->capture = c->node->mode == MODE_OPTIMISED && makes_code(r->kind);
-	if (c->node->mode == MODE_INSTRUMENTED && flags->retag && makes_code(r->kind))
-		c->retag = flags->retag;
-	if (c->retag && r->kind == CALL_COMPILE)
-		cc_objects(a, r->cwd, &c->objects);
+	note_retag(c, flags, a);
 	/* Without its -w the call must neither print nor fail on what -w hid. These stand in front
 	 * of the compile flags, which turn the profile diagnostics on again. */
 	if (c->capture && a->no_warnings) {
