@@ -54,7 +54,14 @@ static int add_one(struct profile *p, const char *path, uint64_t weight, struct 
 	int rc = profile_add_file(p, path, weight, &images, err);
 
 	for (size_t i = 0; i < images.n && rc == 0; i++)
-		if (images.v[i].values_missing) {
+		if (images.v[i].mixed) {
+			fprintf(stderr,
+				"whet: '%s' is of a program with objects of LLVMs whose records "
+				"differ in size: the counts of all were read, their values are "
+				"lost\n",
+				path);
+			break;
+		} else if (images.v[i].values_missing) {
 			fprintf(stderr,
 				"whet: '%s' has counters, but no value data: it was written in "
 				"continuous mode (%%c), or by a process that died while it wrote\n",

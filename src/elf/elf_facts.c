@@ -228,6 +228,12 @@ static void search_gcov(Elf_Scn *scn, const GElf_Shdr *head, struct elf_facts *f
 	}
 }
 
+/* Of objects that have a runtime of their own (wrap/retag.h). */
+static bool is_other_names(const char *name)
+{
+	return strncmp(name, "__wr", 4) == 0 && strcmp(name + 6, "_prf_names") == 0;
+}
+
 static void read_prf_section(
 	Elf_Scn *scn, const GElf_Shdr *head, const char *name, struct elf_facts *f)
 {
@@ -237,10 +243,13 @@ static void read_prf_section(
 
 	if (strcmp(name, "__llvm_prf_data") == 0)
 		f->prf_data_bytes = head->sh_size;
-	if (strcmp(name, "__llvm_prf_names") == 0 && !f->names_sha256) {
+	if (strcmp(name, "__llvm_prf_names") == 0 || is_other_names(name)) {
+		char *before = f->names_sha256;
+
 		p = elf_section_bytes(scn, head, &n);
 		sha256_of(p, n, hex);
-		f->names_sha256 = xstrdup(hex);
+		f->names_sha256 = before ? xasprintf("%s+%s", before, hex) : xstrdup(hex);
+		free(before);
 	}
 }
 
