@@ -138,19 +138,30 @@ int profile_expand(const char *path, struct strv *files, struct error *err)
 	return 0;
 }
 
+/* What was read, but not all that was counted; NULL: all. */
+static const char *shortcoming(const struct profile_image *i)
+{
+	if (i->mixed)
+		return "is of a program with objects of LLVMs whose records differ in size: the "
+		       "counts "
+		       "of all were read, their values are lost";
+	if (i->values_missing)
+		return "has counters, but no value data: it was written in continuous mode (%c), "
+		       "or by "
+		       "a process that died while it wrote";
+	return NULL;
+}
+
 static int add_one(struct profile *p, const char *path, uint64_t weight, struct error *err)
 {
 	struct profile_images images = {0};
 	int rc = profile_add_file(p, path, weight, &images, err);
+	const char *text = NULL;
 
-	for (size_t i = 0; i < images.n && rc == 0; i++)
-		if (images.v[i].values_missing) {
-			fprintf(stderr,
-				"whet: '%s' has counters, but no value data: it was written in "
-				"continuous mode (%%c), or by a process that died while it wrote\n",
-				path);
-			break;
-		}
+	for (size_t i = 0; i < images.n && rc == 0 && !text; i++)
+		text = shortcoming(&images.v[i]);
+	if (text)
+		fprintf(stderr, "whet: '%s' %s\n", path, text);
 	profile_images_release(&images);
 	return rc;
 }

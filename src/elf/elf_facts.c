@@ -65,15 +65,17 @@ static bool has_prefix(const char *s, const char *const *prefixes, size_t n)
  * marks of its runtime. */
 static bool marks_section(const char *name)
 {
-	static const char *const prefixes[] = {"__llvm_prf_", ".bolt.instr", "__llvm_orderfile"};
+	static const char *const prefixes[] = {"__llvm_prf_", "__wr08_prf_", "__wr09_prf_",
+		"__wr10_prf_", ".bolt.instr", "__llvm_orderfile"};
 
 	return has_prefix(name, prefixes, ARRAY_SIZE(prefixes));
 }
 
 static bool marks_symbol(const char *name)
 {
-	static const char *const prefixes[] = {"__llvm_profile_", "__llvm_gcov_", "__gcov_",
-		"__profc_", "__profd_", "__bolt_instr", "__bolt_runtime", HOOK_SYMBOL};
+	static const char *const prefixes[] = {"__llvm_profile_", "__wr08_", "__wr09_", "__wr10_",
+		"__llvm_gcov_", "__gcov_", "__profc_", "__profd_", "__bolt_instr", "__bolt_runtime",
+		HOOK_SYMBOL};
 
 	return has_prefix(name, prefixes, ARRAY_SIZE(prefixes));
 }
@@ -226,6 +228,12 @@ static void search_gcov(Elf_Scn *scn, const GElf_Shdr *head, struct elf_facts *f
 	}
 }
 
+/* Of objects that have a runtime of their own (wrap/retag.h). */
+static bool is_other_names(const char *name)
+{
+	return strncmp(name, "__wr", 4) == 0 && strcmp(name + 6, "_prf_names") == 0;
+}
+
 static void read_prf_section(
 	Elf_Scn *scn, const GElf_Shdr *head, const char *name, struct elf_facts *f)
 {
@@ -235,10 +243,13 @@ static void read_prf_section(
 
 	if (strcmp(name, "__llvm_prf_data") == 0)
 		f->prf_data_bytes = head->sh_size;
-	if (strcmp(name, "__llvm_prf_names") == 0 && !f->names_sha256) {
+	if (strcmp(name, "__llvm_prf_names") == 0 || is_other_names(name)) {
+		char *before = f->names_sha256;
+
 		p = elf_section_bytes(scn, head, &n);
 		sha256_of(p, n, hex);
-		f->names_sha256 = xstrdup(hex);
+		f->names_sha256 = before ? xasprintf("%s+%s", before, hex) : xstrdup(hex);
+		free(before);
 	}
 }
 

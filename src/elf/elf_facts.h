@@ -10,9 +10,11 @@
 
 struct elf_facts {
 	bool executable, shared, relocatable;
-	char *machine;           /* "x86_64", … */
-	char *build_id;          /* hex; NULL */
-	char *names_sha256;      /* of section __llvm_prf_names; NULL when it has none */
+	char *machine;  /* "x86_64", … */
+	char *build_id; /* hex; NULL */
+	/* Of section __llvm_prf_names, and of those of further runtimes (__wr08_prf_names, …),
+	 * joined by '+'; NULL when it has none. */
+	char *names_sha256;
 	uint64_t prf_data_bytes; /* of __llvm_prf_data */
 	struct strv
 		profile_marks; /* every section or symbol that belongs to a profile or BOLT

@@ -114,7 +114,7 @@ static int probe_rust(struct run *r, const char *path_list, struct error *err)
 	return r->plan.build.compiler ? probe_c(r, path_list, err) : 0;
 }
 
-static void identify_toolchain(struct run *r)
+void run_identify_toolchain(struct run *r)
 {
 	char hex[SHA256_HEX];
 	struct sha256 h;
@@ -126,6 +126,7 @@ static void identify_toolchain(struct run *r)
 		sha256_adds(&h, r->compilers[i].runtime);
 	}
 	sha256_end(&h, hex);
+	free(r->toolchain_id);
 	r->toolchain_id = xstrdup(hex);
 }
 
@@ -134,17 +135,17 @@ static int probe_compilers(struct run *r, struct error *err)
 	const char *path_list = getenv("PATH");
 	bool cargo = r->plan.build.tool == TOOL_CARGO;
 
-	r->compilers = xcalloc(8, sizeof(*r->compilers));
+	r->compilers = xcalloc(RUN_COMPILERS_MAX, sizeof(*r->compilers));
 	if (cargo ? probe_rust(r, path_list, err) < 0 : probe_c(r, path_list, err) < 0)
 		return -1;
 	if (add_optional(r, "gcc", path_list, err) < 0 ||
 		add_optional(r, "g++", path_list, err) < 0)
 		return -1;
-	identify_toolchain(r);
+	run_identify_toolchain(r);
 	return 0;
 }
 
-static const struct compiler *hook_compiler(const struct run *r)
+const struct compiler *run_hook_compiler(const struct run *r)
 {
 	if (r->cc)
 		return r->cc;
@@ -156,7 +157,7 @@ static const struct compiler *hook_compiler(const struct run *r)
 
 static int make_hook(struct run *r, struct error *err)
 {
-	const struct compiler *c = hook_compiler(r);
+	const struct compiler *c = run_hook_compiler(r);
 	auto_free char *folder = store_path(&r->store, "hook");
 
 	if (!c)

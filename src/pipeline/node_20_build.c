@@ -93,8 +93,10 @@ static void set_wrap(struct building *b)
 		.slot = b->slot,
 		.target_dir = r->plan.build.tool == TOOL_CARGO ? b->build : NULL,
 		.target = b->target,
-		.profile = optimised ? r->profile_cc : NULL,
-		.profile_rust = optimised ? r->profile_rust : NULL,
+		.profiles = optimised ? (const char *const *)r->profiles : NULL,
+		.main = run_main_compiler(r),
+		.runtimes = b->mode == MODE_INSTRUMENTED ? r->runtimes : NULL,
+		.n_runtimes = b->mode == MODE_INSTRUMENTED ? r->n_runtimes : 0,
 		.hook = b->mode == MODE_INSTRUMENTED ? r->hook : NULL,
 		.instrument_linker = r->plan.instrument_linker,
 		.rustc_wrapper = r->rustc_wrapper,
@@ -172,17 +174,36 @@ static int set_token(struct building *b, struct error *err)
 	return 0;
 }
 
-static const char *profile_name(const char *path)
+/* The encodings that the compilers read, each once. */
+static void list_profiles(const struct run *r, struct strv *ret)
 {
-	return path ? path_basename(path) : "";
+	for (size_t i = 0; i < r->n_compilers; i++)
+		if (r->profiles[i] && !strv_has(ret, r->profiles[i]))
+			strv_add(ret, r->profiles[i]);
+}
+
+/* Their names, or what their content would name them by now: digests, parted by '+'. */
+static char *profile_names(const struct run *r, bool by_content)
+{
+	auto_strv struct strv paths = STRV_INIT, names = STRV_INIT;
+
+	list_profiles(r, &paths);
+	for (size_t i = 0; i < paths.n; i++) {
+		const char *name = path_basename(paths.v[i]);
+		char hex[SHA256_HEX];
+
+		if (by_content && sha256_file(paths.v[i], hex, NULL) < 0)
+			return NULL;
+		strv_take(&names, by_content ? xstrdup(hex) : xstrndup(name, strcspn(name, ".")));
+	}
+	return paths.n ? strv_join(&names, "+") : NULL;
 }
 
 static void build_key(const struct building *b, struct node_key *k)
 {
 	const struct run *r = b->r;
 	auto_free char *epoch = xasprintf("%llu", (unsigned long long)r->epoch);
-	auto_free char *profiles =
-		xasprintf("%s %s", profile_name(r->profile_cc), profile_name(r->profile_rust));
+	auto_free char *profiles = profile_names(r, false);
 
 	node_key_begin(k, "build", variants[b->mode]);
 	node_key_add(k, "whet", WHET_VERSION);
@@ -380,30 +401,15 @@ static int digest_after(struct building *b, struct error *err)
 	return 0;
 }
 
-static char *profile_digest(const char *path)
-{
-	char hex[SHA256_HEX];
-
-	return path && sha256_file(path, hex, NULL) == 0 ? xstrdup(hex) : NULL;
-}
-
-static const char *profile_of(const struct run *r)
-{
-	return r->profile_cc ? r->profile_cc : r->profile_rust;
-}
-
 static void note_profile(struct building *b, bool after)
 {
 	struct build_facts *f = &b->out->facts;
-	const char *path = b->mode == MODE_OPTIMISED ? profile_of(b->r) : NULL;
-	const char *name;
 
-	if (!path)
+	if (b->mode != MODE_OPTIMISED)
 		return;
-	name = path_basename(path);
 	if (!f->profile_name)
-		f->profile_name = xstrndup(name, strcspn(name, "."));
-	*(after ? &f->profile_after : &f->profile_before) = profile_digest(path);
+		f->profile_name = profile_names(b->r, false);
+	*(after ? &f->profile_after : &f->profile_before) = profile_names(b->r, true);
 }
 
 static int list_quarantine(
@@ -603,6 +609,12 @@ static int commit_build(
 	return store_node_commit(&b->r->store, b->out->key, record, err);
 }
 
+/* The builds that follow have flags for what this one was seen to call. */
+static int look_beside(struct building *b, struct error *err)
+{
+	return b->mode == MODE_PLAIN ? run_probe_beside(b->r, err) : 0;
+}
+
 static int do_build(struct building *b, const struct node_key *k, struct error *err)
 {
 	struct build_out *out = b->out;
@@ -622,7 +634,7 @@ static int do_build(struct building *b, const struct node_key *k, struct error *
 	note_profile(b, true);
 	if (digest_after(b, err) < 0 ||
 		store_node_begin(&r->store, out->key, &out->folder, err) < 0 ||
-		collect(b, begun, err) < 0 || keep_slot(b, err) < 0)
+		collect(b, begun, err) < 0 || look_beside(b, err) < 0 || keep_slot(b, err) < 0)
 		return -1;
 	binary_paths(out);
 	return commit_build(b, k, clock_mono_ns() - start, err);
@@ -669,6 +681,7 @@ int node_build(struct run *r, enum toolchain_mode mode, struct error *err)
 
 		events_emit(r->o->events, &e);
 		r->reused = true;
+		result = look_beside(&b, err);
 	}
 	building_release(&b);
 	return result;

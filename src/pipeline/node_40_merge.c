@@ -22,9 +22,12 @@ static char *source_prefix(const struct run *r)
 
 static int newest_llvm(const struct run *r)
 {
-	int cc = r->cc ? r->cc->llvm : 0, rust = r->rustc ? r->rustc->llvm : 0;
+	int newest = 0;
 
-	return cc > rust ? cc : rust;
+	for (size_t i = 0; i < r->n_compilers; i++)
+		if (r->compilers[i].llvm > newest)
+			newest = r->compilers[i].llvm;
+	return newest;
 }
 
 struct adding {
@@ -98,19 +101,26 @@ static int encode(struct run *r, const char *published, int llvm, char **ret, st
 	return result;
 }
 
+/* One for each LLVM. */
 static int encode_all(struct run *r, struct error *err)
 {
-	if (r->cc && encode(r, r->published, r->cc->llvm, &r->profile_cc, err) < 0)
-		return -1;
-	if (r->rustc && encode(r, r->published, r->rustc->llvm, &r->profile_rust, err) < 0)
-		return -1;
+	for (size_t i = 0; i < r->n_compilers; i++) {
+		int llvm = r->compilers[i].llvm;
+
+		for (size_t k = 0; k < i && !r->profiles[i]; k++)
+			if (r->compilers[k].llvm == llvm)
+				r->profiles[i] = xstrdup(r->profiles[k]);
+		if (llvm && !r->profiles[i] &&
+			encode(r, r->published, llvm, &r->profiles[i], err) < 0)
+			return -1;
+	}
 	return 0;
 }
 
 /* Facts of the profile with the keys that the compilers here use. */
 static int read_facts(struct run *r, struct error *err)
 {
-	const char *local = r->profile_cc ? r->profile_cc : r->profile_rust;
+	const char *local = r->profiles[run_main_compiler(r) - r->compilers];
 	struct profile *p = profile_new();
 	struct profile_summary s = {0};
 	int result = profile_add_file(p, local, 1, NULL, err);
@@ -138,7 +148,8 @@ static void fill_provenance(struct run *r)
 	r->provenance.project = xstrdup(r->plan.project);
 	r->provenance.created = xstrdup(text);
 	for (size_t i = 0; i < r->n_compilers; i++)
-		if (&r->compilers[i] == r->cc || &r->compilers[i] == r->rustc)
+		if (r->compilers[i].llvm &&
+			!strv_has(&r->provenance.compilers, r->compilers[i].version))
 			strv_add(&r->provenance.compilers, r->compilers[i].version);
 	r->has_provenance = true;
 }

@@ -191,8 +191,11 @@ void run_close(struct run *r)
 	free(r->train_key);
 	strv_release(&r->conditions);
 	free(r->published);
-	free(r->profile_cc);
-	free(r->profile_rust);
+	for (size_t i = 0; i < ARRAY_SIZE(r->profiles); i++)
+		free(r->profiles[i]);
+	for (size_t i = 0; i < r->n_runtimes; i++)
+		free(r->runtimes[i].archive);
+	free(r->runtimes);
 	store_close(&r->store);
 	plan_release(&r->plan);
 }

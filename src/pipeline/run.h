@@ -14,6 +14,7 @@
 #include "store/source.h"
 #include "store/store.h"
 #include "toolchain/toolchain.h"
+#include "wrap/wrap.h"
 
 /* What a build node gives. */
 struct build_out {
@@ -25,6 +26,8 @@ struct build_out {
 	struct strv added;    /* the closed list of what whet added */
 	json_t *outside;      /* what it read beside the sources: see outside.h */
 };
+
+#define RUN_COMPILERS_MAX 32
 
 struct run {
 	const struct pipeline_options *o;
@@ -45,11 +48,13 @@ struct run {
 	uint64_t epoch; /* SOURCE_DATE_EPOCH */
 	struct compiler *compilers;
 	size_t n_compilers;
-	struct compiler *cc, *rustc; /* point into compilers; NULL: not used */
-	char *rustc_wrapper;         /* of cargo's settings; NULL: none */
-	struct strv bypassed;        /* launchers of which that was said */
-	char *toolchain_id;          /* digest of the compilers' identities */
-	char *hook;                  /* object of the fork hook */
+	struct compiler *cc, *rustc;   /* point into compilers; NULL: not used */
+	char *rustc_wrapper;           /* of cargo's settings; NULL: none */
+	struct strv bypassed;          /* launchers of which that was said */
+	char *toolchain_id;            /* digest of the compilers' identities */
+	char *hook;                    /* object of the fork hook */
+	struct wrap_runtime *runtimes; /* for the compilers whose counters are laid out otherwise */
+	size_t n_runtimes;
 	char *scratch; /* fresh folder that other users can traverse; removed at the end */
 	struct build_out plain, instrumented, optimised;
 	json_t *tool_files; /* of each compiler that was called, see tool_files.h */
@@ -60,11 +65,22 @@ struct run {
 	struct profile_facts profile;
 	struct provenance provenance;
 	bool has_provenance;
-	char *profile_cc, *profile_rust; /* encodings by content, in the store */
+	/* For each compiler: the encoding that it reads, by content, in the store. NULL: before the
+	 * merge, or for one that takes none. */
+	char *profiles[RUN_COMPILERS_MAX];
 	struct elf_facts *final_facts;
 	const char **final_names;
 	size_t n_final;
 };
+
+/* Adds the compilers that the plain build was seen to call beside the plan's own. */
+int run_probe_beside(struct run *r, struct error *err);
+/* The one whose profile runtime the program gets. */
+const struct compiler *run_main_compiler(const struct run *r);
+/* Any C compiler. */
+const struct compiler *run_hook_compiler(const struct run *r);
+/* Sets the digest of all compilers. */
+void run_identify_toolchain(struct run *r);
 
 /* Nodes: each returns 0 or -1; ERR_GATE when one of its gates failed. */
 int node_probe(struct run *r, struct error *err);

@@ -23,6 +23,8 @@ struct profile_image {
 	/* Value sites without their data: the file was written in continuous mode, or ends early.
 	 */
 	bool values_missing;
+	/* Records of two LLVMs' sizes lay in one section: all were read, their values are lost. */
+	bool mixed;
 	char names_sha256[65]; /* of the names block as it stands in the file: equals the
 				* __llvm_prf_names section of the image that wrote it */
 	char *build_id;        /* hex, or NULL */

@@ -35,21 +35,49 @@ void toolchain_compile_flags(
 		rustc_flags(mode, profile, ret);
 }
 
-void toolchain_link_flags(const struct compiler *c, enum toolchain_mode mode, const char *profile,
-	const char *hook, struct strv *ret)
+static void clang_link_flags(const struct toolchain_link *link, struct strv *ret)
+{
+	if (link->runtime) {
+		strv_add(ret, "-Wl,-u,__llvm_profile_runtime");
+	} else {
+		strv_add(ret, "-fprofile-generate");
+	}
+	if (link->hook)
+		strv_add(ret, link->hook);
+	if (link->runtime)
+		strv_add(ret, link->runtime);
+	if (link->archives)
+		strv_add_all(ret, link->archives);
+}
+
+static void rustc_link_flags(const struct toolchain_link *link, struct strv *ret)
+{
+	if (link->hook)
+		strv_addf(ret, "-Clink-arg=%s", link->hook);
+	for (size_t i = 0; link->archives && i < link->archives->n; i++)
+		strv_addf(ret, "-Clink-arg=%s", link->archives->v[i]);
+	/* rustc puts them behind its own -lc, and GNU ld looks into libc's static part
+	 * (pthread_atfork) once only. */
+	if (link->hook || (link->archives && link->archives->n))
+		strv_add(ret, "-Clink-arg=-lc");
+}
+
+void toolchain_link_flags(const struct compiler *c, enum toolchain_mode mode,
+	const struct toolchain_link *link, struct strv *ret)
 {
 	if (mode != MODE_INSTRUMENTED)
 		return;
-	if (c->family == FAMILY_CLANG) {
-		strv_add(ret, "-fprofile-generate");
-		if (hook)
-			strv_add(ret, hook);
-	} else if (c->family == FAMILY_RUSTC && hook) {
-		strv_addf(ret, "-Clink-arg=%s", hook);
-		/* rustc puts it behind its own -lc, and GNU ld looks into libc's static part
-		 * (pthread_atfork) once only. */
-		strv_add(ret, "-Clink-arg=-lc");
-	}
+	if (c->family == FAMILY_CLANG)
+		clang_link_flags(link, ret);
+	else if (c->family == FAMILY_RUSTC)
+		rustc_link_flags(link, ret);
+}
+
+int toolchain_raw_version(const struct compiler *c)
+{
+	if (c->llvm <= 0)
+		return 0;
+	return c->llvm < 18 ? 8 : c->llvm == 18 ? 9 : 10;
 }
 
 static bool next_is(const struct strv *argv, size_t i, const char *value)

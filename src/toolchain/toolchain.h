@@ -45,8 +45,18 @@ int toolchain_find_clang(const char *path_list, struct compiler *ret, struct err
 enum toolchain_mode { MODE_PLAIN, MODE_INSTRUMENTED, MODE_OPTIMISED };
 void toolchain_compile_flags(
 	const struct compiler *c, enum toolchain_mode mode, const char *profile, struct strv *ret);
-void toolchain_link_flags(const struct compiler *c, enum toolchain_mode mode, const char *profile,
-	const char *hook, struct strv *ret);
+/* What an instrumented link gets beside the compiler's own runtime. */
+struct toolchain_link {
+	const char *hook; /* NULL: none */
+	/* The runtime of another compiler in the place of the own one; NULL: the own one. */
+	const char *runtime;
+	const struct strv *archives; /* further runtimes, loaded when they are asked for; NULL */
+};
+void toolchain_link_flags(const struct compiler *c, enum toolchain_mode mode,
+	const struct toolchain_link *link, struct strv *ret);
+/* The version of the raw profiles that its LLVM writes: data records of different versions cannot
+ * lie in one section. 0 for gcc. */
+int toolchain_raw_version(const struct compiler *c);
 
 /* The argv (without the compiler) of an optimised compile without what hides profile diagnostics:
  * clang's -w, rustc's "--cap-lints allow" (which cargo gives to every registry crate; it becomes

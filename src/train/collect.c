@@ -171,14 +171,55 @@ static pid_t pid_of_name(const char *name, char *image)
 	return (pid_t)pid;
 }
 
-static bool is_ours(const struct profile_images *images, const struct strv *names)
+/* Whether one of the profiles in a file has these names; n: of the digest. */
+static bool has_names(const struct profile_images *images, const char *digest, size_t n)
 {
-	if (!names || !names->n)
-		return true;
 	for (size_t i = 0; i < images->n; i++)
-		if (strv_has(names, images->v[i].names_sha256))
+		if (strlen(images->v[i].names_sha256) == n &&
+			memcmp(images->v[i].names_sha256, digest, n) == 0)
 			return true;
 	return false;
+}
+
+/* How many runtimes an image has, by its digests, and how many of them wrote to the file. */
+static size_t count_runtimes(const struct profile_images *images, const char *names, size_t *wrote)
+{
+	size_t all = 0;
+
+	*wrote = 0;
+	for (const char *p = names; *p;) {
+		size_t n = strcspn(p, "+");
+
+		all++;
+		*wrote += has_names(images, p, n);
+		p += n + (p[n] == '+');
+	}
+	return all;
+}
+
+static void judge_names(
+	const struct profile_images *images, const struct strv *names, struct raw_file *r)
+{
+	bool ours = !names || !names->n;
+
+	for (size_t i = 0; names && i < names->n; i++) {
+		size_t wrote, all = count_runtimes(images, names->v[i], &wrote);
+
+		ours = ours || wrote;
+		if (!wrote || wrote == all)
+			continue;
+		r->state = RAW_INVALID;
+		free(r->problem);
+		r->problem = xasprintf("holds %zu of the %zu profiles of a program with as many "
+				       "profile runtimes: the process ended before all had written",
+			wrote, all);
+	}
+	if (ours)
+		return;
+	r->state = RAW_FOREIGN;
+	r->problem = xasprintf("written by another program: its function names (sha256 "
+			       "%.12s) are those of no instrumented binary",
+		images->n ? images->v[0].names_sha256 : "none");
 }
 
 static void judge_content(const char *path, const struct strv *names, struct raw_file *r)
@@ -197,12 +238,7 @@ static void judge_content(const char *path, const struct strv *names, struct raw
 		r->executed += images.v[i].executed;
 	}
 	r->state = RAW_VALID;
-	if (!is_ours(&images, names)) {
-		r->state = RAW_FOREIGN;
-		r->problem = xasprintf("written by another program: its function names (sha256 "
-				       "%.12s) are those of no instrumented binary",
-			images.n ? images.v[0].names_sha256 : "none");
-	}
+	judge_names(&images, names, r);
 	profile_images_release(&images);
 }
 

@@ -18,8 +18,9 @@ struct train_options {
 	const char *self;     /* path of whet, for builtin services */
 	const struct events *events;
 	const char *node; /* name for progress events */
-	/* SHA-256 of the __llvm_prf_names sections of the instrumented images: a raw profile with
-	 * another one is foreign. Empty in a replay. */
+	/* Of each instrumented image: SHA-256 of its names section, and of those of its further
+	 * profile runtimes, joined by '+'. A raw profile with another one is foreign, one that
+	 * lacks the profile of one of its runtimes is invalid. Empty in a replay. */
 	const struct strv *names_sha256;
 	const char *only_phase; /* NULL: all */
 };

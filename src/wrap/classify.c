@@ -148,6 +148,10 @@ static void scan_mode(struct scan *s, const char *a)
 	s->query |= in_list(queries, ARRAY_SIZE(queries), a) || starts(a, "-print-") ||
 		    starts(a, "--print-");
 	s->c->werror |= starts(a, "-Werror");
+	if (starts(a, "-flto") || strcmp(a, "-emit-llvm") == 0)
+		s->c->bitcode = true;
+	else if (strcmp(a, "-fno-lto") == 0)
+		s->c->bitcode = false;
 	s->c->no_warnings |= cc_hides_warnings(a);
 }
 
@@ -316,4 +320,19 @@ char *cc_output(const struct cc_call *c, const char *cwd)
 		return NULL;
 	joined = path_join(cwd, name);
 	return path_clean(joined);
+}
+
+void cc_objects(const struct cc_call *c, const char *cwd, struct strv *ret)
+{
+	char *one = cc_output(c, cwd);
+
+	if (one) {
+		strv_take(ret, one);
+		return;
+	}
+	for (size_t i = 0; i < c->sources.n; i++) {
+		auto_free char *name = default_object(c->sources.v[i], ".o");
+
+		strv_take(ret, path_join(cwd, name));
+	}
 }

@@ -19,6 +19,7 @@ struct cc_call {
 	bool no_warnings;     /* -w */
 	bool werror;          /* any form of -Werror */
 	bool to_assembler;    /* -S: a COMPILE that makes an assembler source */
+	bool bitcode;         /* its objects hold LLVM's intermediate code (-flto, -emit-llvm) */
 };
 void cc_call_release(struct cc_call *c);
 /* args: without the compiler, response files expanded. cxx: called as a C++ driver. */
@@ -31,6 +32,8 @@ bool is_linker_name(const char *path);
 /* The outputs' absolute path: -o, or what the compiler makes of the only source; NULL when there
  * are several or none. Caller frees. */
 char *cc_output(const struct cc_call *c, const char *cwd);
+/* The same for a COMPILE of several sources: one for each. Adds to ret. */
+void cc_objects(const struct cc_call *c, const char *cwd, struct strv *ret);
 /* Whether code for one triple, as clang is given it, cannot be code for the other: another
  * processor or another system. */
 bool cc_other_machine(const char *given, const char *triple);

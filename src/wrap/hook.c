@@ -24,6 +24,15 @@
 HIDDEN void __llvm_profile_reset_counters(void);
 HIDDEN void __llvm_profile_set_filename(const char *name);
 
+/* Objects of an LLVM with another layout of data records have a runtime of their own (retag.h), for
+ * each version of raw profiles. Of those that are not there the names are null. */
+#define RUNTIME(tag)                                                                               \
+	extern void tag##profile_reset_counters(void) __attribute__((weak));                       \
+	extern void tag##profile_set_filename(const char *name) __attribute__((weak));
+RUNTIME(__wr08_)
+RUNTIME(__wr09_)
+RUNTIME(__wr10_)
+
 /* The linker's name for the beginning of the image that this copy of the hook is in. */
 extern const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
 
@@ -129,11 +138,34 @@ static void name_file(void)
 	memcpy(hook_file + n, ".profraw", sizeof(".profraw"));
 }
 
-static void after_fork_in_child(void)
+/* All write to one file, one profile behind the other. */
+static void set_filename(void)
+{
+	__llvm_profile_set_filename(hook_file);
+	if (__wr08_profile_set_filename)
+		__wr08_profile_set_filename(hook_file);
+	if (__wr09_profile_set_filename)
+		__wr09_profile_set_filename(hook_file);
+	if (__wr10_profile_set_filename)
+		__wr10_profile_set_filename(hook_file);
+}
+
+static void reset_counters(void)
 {
 	__llvm_profile_reset_counters();
+	if (__wr08_profile_reset_counters)
+		__wr08_profile_reset_counters();
+	if (__wr09_profile_reset_counters)
+		__wr09_profile_reset_counters();
+	if (__wr10_profile_reset_counters)
+		__wr10_profile_reset_counters();
+}
+
+static void after_fork_in_child(void)
+{
+	reset_counters();
 	name_file();
-	__llvm_profile_set_filename(hook_file);
+	set_filename();
 	event(hook_image[0] ? "load" : "fork", 1);
 }
 
@@ -154,7 +186,7 @@ static void name_image(void)
 	hook_image[n] = 0;
 	for (name_file(); access(hook_file, F_OK) == 0 && n + 1 < sizeof(hook_image); name_file())
 		hook_image[n++] = 'x';
-	__llvm_profile_set_filename(hook_file);
+	set_filename();
 }
 
 __attribute__((constructor, used)) static void hook_start(void)

@@ -266,6 +266,9 @@ static const char *why_whets(
 	for (size_t i = 0; i < j->n->n_compilers; i++)
 		if (j->n->compilers[i].runtime && strcmp(in->path, j->n->compilers[i].runtime) == 0)
 			return runtime;
+	for (size_t i = 0; i < j->n->n_runtimes; i++)
+		if (strcmp(in->path, j->n->runtimes[i].archive) == 0)
+			return runtime;
 	if ((strstr(in->path, "libclang_rt.profile") || strstr(in->path, "libprofiler_builtins")) &&
 		toolchain_folder(j, link, in))
 		return runtime;

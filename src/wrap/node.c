@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-#define NODE_FORMAT "whet shim node 3"
+#define NODE_FORMAT "whet shim node 4"
 
 void shim_node_release(struct shim_node *n)
 {
@@ -21,11 +21,10 @@ void shim_node_release(struct shim_node *n)
 	free(n->target);
 	free(n->instrument_linker);
 	free(n->evidence);
-	free(n->profile);
-	free(n->profile_rust);
 	for (size_t i = 0; i < n->n_compilers; i++) {
 		strv_release(&n->compilers[i].compile);
 		strv_release(&n->compilers[i].link);
+		free(n->compilers[i].profile);
 	}
 	for (size_t i = 0; i < n->n_tools; i++) {
 		free(n->tools[i].name);
@@ -64,6 +63,8 @@ static json_t *compilers_json(const struct shim_node *n)
 		json_object_set_new(o, "family", json_integer((int)n->compilers[i].family));
 		json_object_set_new(o, "compile", json_from_strv(&n->compilers[i].compile));
 		json_object_set_new(o, "link", json_from_strv(&n->compilers[i].link));
+		json_set_text(o, "profile", n->compilers[i].profile);
+		json_object_set_new(o, "retag", json_integer(n->compilers[i].retag));
 		json_array_append_new(a, o);
 	}
 	return a;
@@ -104,8 +105,6 @@ int shim_node_write(const struct shim_node *n, const char *path, struct error *e
 	json_set_text(o, "target", n->target);
 	json_set_text(o, "instrument_linker", n->instrument_linker);
 	json_set_text(o, "evidence", n->evidence);
-	json_set_text(o, "profile", n->profile);
-	json_set_text(o, "profile_rust", n->profile_rust);
 	json_object_set_new(o, "compilers", compilers_json(n));
 	json_object_set_new(o, "tools", tools_json(n));
 	text = json_dumps(o, JSON_COMPACT);
@@ -134,6 +133,8 @@ static int compilers_from(const json_t *a, struct shim_node *n, struct error *er
 			return -1;
 		json_opt_strv(o, "compile", &c.compile);
 		json_opt_strv(o, "link", &c.link);
+		c.profile = json_opt_str(o, "profile");
+		c.retag = (int)json_opt_int(o, "retag", 0);
 		array_reserve(n->compilers, n->n_compilers, n->cap_compilers);
 		n->compilers[n->n_compilers++] = c;
 	}
@@ -184,8 +185,6 @@ static int node_from(const json_t *o, struct shim_node *n, struct error *err)
 	n->target_dir = json_opt_str(o, "target_dir");
 	n->target = json_opt_str(o, "target");
 	n->instrument_linker = json_opt_str(o, "instrument_linker");
-	n->profile = json_opt_str(o, "profile");
-	n->profile_rust = json_opt_str(o, "profile_rust");
 	if (compilers_from(json_object_get(o, "compilers"), n, err) < 0)
 		return -1;
 	return tools_from(json_object_get(o, "tools"), n, err);

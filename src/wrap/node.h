@@ -13,6 +13,8 @@
 struct node_compiler {
 	enum compiler_family family;
 	struct strv compile, link;
+	char *profile; /* indexed; NULL */
+	int retag;     /* raw version of its objects that are to be retagged; 0: none are */
 };
 
 /* A name in the shim folder. */
@@ -36,7 +38,6 @@ struct shim_node {
 	char *target;     /* cargo's target triple; NULL */
 	char *instrument_linker;
 	char *evidence; /* path of the program that reads linker maps */
-	char *profile, *profile_rust;
 	struct node_compiler *compilers;
 	size_t n_compilers, cap_compilers;
 	struct node_tool *tools;

@@ -19,7 +19,7 @@
 #include "wrap/shim.h"
 
 /* Goes up whenever what the shim does to a call changes: part of every token. */
-#define WRAP_VERSION "whet wrapper 5"
+#define WRAP_VERSION "whet wrapper 6"
 
 #define EVIDENCE_PROGRAM "whet-evidence"
 
@@ -187,19 +187,43 @@ static void add_path_compilers(struct preparation *p)
 	}
 }
 
-static const char *profile_of(const struct wrap_node *n, const struct compiler *c)
+int wrap_other_layout(const struct compiler *main, const struct compiler *c)
 {
-	return c->family == FAMILY_RUSTC ? n->profile_rust : n->profile;
+	int raw = toolchain_raw_version(c);
+
+	return main && c->family == FAMILY_CLANG && raw != toolchain_raw_version(main) ? raw : 0;
+}
+
+static const char *profile_of(const struct wrap_node *n, size_t compiler)
+{
+	return n->profiles ? n->profiles[compiler] : NULL;
+}
+
+struct flags {
+	struct strv compile, link;
+};
+
+static void flags_release(struct flags *f)
+{
+	strv_release(&f->compile);
+	strv_release(&f->link);
 }
 
 /* The optimised mode without a profile for this compiler adds nothing to its calls. */
 static void flags_of(const struct wrap_node *n, const struct compiler *c, const char *profile,
-	const char *hook, struct strv *compile, struct strv *link)
+	const char *hook, struct flags *ret)
 {
+	auto_strv struct strv archives = STRV_INIT;
+	struct toolchain_link link = {.hook = hook, .archives = &archives};
+
 	if (c->family == FAMILY_GCC || (n->mode == MODE_OPTIMISED && !profile))
 		return;
-	toolchain_compile_flags(c, n->mode, profile, compile);
-	toolchain_link_flags(c, n->mode, profile, hook, link);
+	for (size_t i = 0; i < n->n_runtimes; i++)
+		strv_add(&archives, n->runtimes[i].archive);
+	if (wrap_other_layout(n->main, c))
+		link.runtime = n->main->runtime;
+	toolchain_compile_flags(c, n->mode, profile, &ret->compile);
+	toolchain_link_flags(c, n->mode, &link, &ret->link);
 }
 
 static void add_flags(struct preparation *p)
@@ -208,10 +232,14 @@ static void add_flags(struct preparation *p)
 	struct shim_node *s = &p->node;
 
 	for (size_t i = 0; i < n->n_compilers; i++) {
-		struct node_compiler c = {.family = n->compilers[i].family};
+		struct node_compiler c = {.family = n->compilers[i].family,
+			.profile = xstrdup(profile_of(n, i)),
+			.retag = wrap_other_layout(n->main, &n->compilers[i])};
+		struct flags f = {0};
 
-		flags_of(n, &n->compilers[i], profile_of(n, &n->compilers[i]), n->hook, &c.compile,
-			&c.link);
+		flags_of(n, &n->compilers[i], c.profile, n->hook, &f);
+		c.compile = f.compile;
+		c.link = f.link;
 		array_reserve(s->compilers, s->n_compilers, s->cap_compilers);
 		s->compilers[s->n_compilers++] = c;
 	}
@@ -313,8 +341,6 @@ static void fill(struct preparation *p)
 	s->target_dir = xstrdup(n->target_dir);
 	s->target = xstrdup(n->target);
 	s->instrument_linker = xstrdup(n->instrument_linker);
-	s->profile = xstrdup(n->profile);
-	s->profile_rust = xstrdup(n->profile_rust);
 	add_flags(p);
 	add_own_compilers(p);
 	add_path_compilers(p);
@@ -408,15 +434,16 @@ void wrap_token(const struct wrap_node *n, char hex[65])
 	sha256_adds(&h, n->rustc_wrapper);
 	for (size_t i = 0; i < n->n_compilers; i++) {
 		const struct compiler *c = &n->compilers[i];
-		const char *profile = profile_of(n, c);
-		auto_strv struct strv compile = STRV_INIT, link = STRV_INIT;
+		const char *profile = profile_of(n, i);
+		struct flags f = {0};
 
-		flags_of(n, c, profile ? path_basename(profile) : NULL, "hook", &compile, &link);
+		flags_of(n, c, profile ? path_basename(profile) : NULL, "hook", &f);
 		sha256_adds(&h, c->path);
 		sha256_adds(&h, c->version);
 		sha256_adds(&h, c->target);
-		add_list(&h, &compile);
-		add_list(&h, &link);
+		add_list(&h, &f.compile);
+		add_list(&h, &f.link);
+		flags_release(&f);
 	}
 	sha256_end(&h, hex);
 }

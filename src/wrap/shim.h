@@ -23,7 +23,8 @@
 #define KEPT_OBJECTS ".%s.objects"
 #define KEPT_ASSEMBLY ".%s.s"
 #define ENV_KEEP "WHET_KEEP"
-#define KEEP_FOLDER "linkers" /* in the shim folder */
+#define ENV_RETAG "WHET_RETAG" /* raw version: the kept objects are retagged */
+#define KEEP_FOLDER "linkers"  /* in the shim folder */
 
 struct shim_call {
 	const struct shim_node *node;
@@ -37,9 +38,12 @@ struct shim_call {
 	char *map;                       /* the map */
 	bool own_map;                    /* whet asked for it: removed when read */
 	const struct launcher *launcher; /* of a call `ccache clang …`; NULL */
-	size_t compiler; /* where the compiler stands in argv: behind a cache, or first */
-	bool assembly;   /* -S: the output is kept */
-	char *kept;      /* folder for the objects of a call that compiles and links; NULL */
+	size_t compiler;     /* where the compiler stands in argv: behind a cache, or first */
+	bool assembly;       /* -S: the output is kept */
+	const char *profile; /* of this compiler; NULL */
+	int retag;           /* see retag.h; 0: its objects stay as they are */
+	struct strv objects; /* to retag, when the call makes them itself */
+	char *kept;          /* folder for the objects of a call that compiles and links; NULL */
 };
 void shim_call_release(struct shim_call *c);
 

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "wrap/response.h"
+#include "wrap/retag.h"
 #include "wrap/shim.h"
 
 #define ENV_COMPILER_PATH "COMPILER_PATH"
@@ -44,6 +45,11 @@ int shim_keep_objects(struct shim_call *c, struct error *err)
 	env_set(&c->env, ENV_USERS_PATH, users);
 	env_set(&c->env, ENV_COMPILER_PATH, list);
 	env_set(&c->env, ENV_KEEP, c->kept);
+	if (c->retag) {
+		auto_free char *raw = xasprintf("%d", c->retag);
+
+		env_set(&c->env, ENV_RETAG, raw);
+	}
 	return 0;
 }
 
@@ -69,12 +75,15 @@ static int keep(const char *folder, const char *path, const char *temporary, str
 {
 	size_t n = strlen(path);
 	auto_free char *dir = path_dirname(path);
+	const char *raw = getenv(ENV_RETAG);
 	auto_free char *to = NULL;
 	struct stat st;
 
 	if (strcmp(dir, temporary) != 0 || n < 2 || strcmp(path + n - 2, ".o") != 0 ||
 		lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
 		return 0;
+	if (raw && retag_file(path, (int)strtol(raw, NULL, 10), false, err) < 0)
+		return -1;
 	to = path_join(folder, path_basename(path));
 	return file_copy(path, to, 0644, err);
 }
@@ -102,6 +111,7 @@ static void restore_environment(struct strv *env)
 	env_set(env, ENV_COMPILER_PATH, list);
 	env_set(env, ENV_USERS_PATH, NULL);
 	env_set(env, ENV_KEEP, NULL);
+	env_set(env, ENV_RETAG, NULL);
 }
 
 static int read_question(const char *folder, const char *name, struct strv *ret, struct error *err)

@@ -17,6 +17,7 @@ void shim_call_release(struct shim_call *c)
 	compile_record_release(&c->record);
 	strv_release(&c->argv);
 	strv_release(&c->env);
+	strv_release(&c->objects);
 	free(c->map);
 	free(c->kept);
 }
@@ -98,14 +99,22 @@ static void classify_link_of_rustc(struct compile_record *r)
 }
 
 static void classify_target_code(
-	struct compile_record *r, const struct node_tool *t, const char *home)
+	struct shim_call *c, const struct node_tool *t, const struct cc_call *a, const char *home)
 {
+	struct compile_record *r = &c->record;
+	const struct node_compiler *own = t->compiler < 0 ? NULL : &c->node->compilers[t->compiler];
+
 	if (r->kind == CALL_ASSEMBLE)
 		classify(r, CLASS_NONE, "assembly: nothing to count in it");
 	else if (r->kind == CALL_PARTIAL_LINK)
 		classify(r, CLASS_TARGET, "partial link below the %s", home);
 	else if (t->compiler < 0 || t->family != FAMILY_CLANG)
 		classify(r, CLASS_FOREIGN, "%s: not the compiler of this node", t->name);
+	else if (own->retag && makes_code(r->kind) && (a->to_assembler || a->bitcode))
+		classify(r, CLASS_FOREIGN,
+			"%s: its counters cannot lie beside those of this program's LLVM, unless "
+			"it makes an object of machine code",
+			t->name);
 	else
 		classify(r, CLASS_TARGET, "output below the %s", home);
 }
@@ -132,7 +141,7 @@ static void classify_cc(struct shim_call *c, const struct node_tool *t, const st
 	else if (is_for_other_machine(c->node, a))
 		classify(r, CLASS_HOST, "for another machine: '%s'", a->target);
 	else
-		classify_target_code(r, t, home);
+		classify_target_code(c, t, a, home);
 }
 
 static void add_flag(struct compile_record *r, const char *flag)
@@ -157,6 +166,16 @@ static void add_flags(struct compile_record *r, const struct strv *flags)
 	}
 }
 
+static void note_retag(
+	struct shim_call *c, const struct node_compiler *own, const struct cc_call *a)
+{
+	if (c->node->mode != MODE_INSTRUMENTED || !own->retag || !makes_code(c->record.kind))
+		return;
+	c->retag = own->retag;
+	if (c->record.kind == CALL_COMPILE)
+		cc_objects(a, c->record.cwd, &c->objects);
+}
+
 static void add_cc_flags(struct shim_call *c, const struct node_tool *t, const struct cc_call *a)
 {
 	struct compile_record *r = &c->record;
@@ -165,7 +184,9 @@ static void add_cc_flags(struct shim_call *c, const struct node_tool *t, const s
 	if (r->class != CLASS_TARGET || r->parent || t->compiler < 0)
 		return;
 	flags = &c->node->compilers[t->compiler];
+	c->profile = flags->profile;
 	c->capture = c->node->mode == MODE_OPTIMISED && makes_code(r->kind);
+	note_retag(c, flags, a);
 	/* Without its -w the call must neither print nor fail on what -w hid. These stand in front
 	 * of the compile flags, which turn the profile diagnostics on again. */
 	if (c->capture && a->no_warnings) {
@@ -332,6 +353,7 @@ static int add_rustc_flags(struct shim_call *c, const struct rustc_call *a, stru
 
 	if (r->class != CLASS_TARGET || !flags)
 		return 0;
+	c->profile = flags->profile;
 	add_flags(r, &flags->compile);
 	if (a->links)
 		add_flags(r, &flags->link);

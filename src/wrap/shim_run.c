@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "wrap/diag.h"
+#include "wrap/retag.h"
 #include "wrap/shim.h"
 
 /* More of one line is forwarded in pieces; a diagnostic is never that long. */
@@ -85,7 +86,7 @@ static void pump(struct shim_call *c, int fd, int pidfd)
 {
 	bool rust = c->record.kind == CALL_RUSTC;
 	struct diag_filter f = {.record = &c->record,
-		.profile = rust ? c->node->profile_rust : c->node->profile,
+		.profile = c->profile,
 		.rust = rust,
 		.hide_warnings = c->hide_warnings};
 	auto_buf struct buf in = BUF_INIT;
@@ -353,9 +354,17 @@ static int write_record(struct shim_call *c, struct error *err)
 	return r;
 }
 
+static int retag(const struct shim_call *c, struct error *err)
+{
+	for (size_t i = 0; i < c->objects.n && c->record.status == 0; i++)
+		if (retag_file(c->objects.v[i], c->retag, false, err) < 0)
+			return -1;
+	return 0;
+}
+
 int shim_record(struct shim_call *c, struct error *err)
 {
-	int r = keep_assembly(c, err) < 0 ? -1 : write_record(c, err);
+	int r = retag(c, err) < 0 || keep_assembly(c, err) < 0 ? -1 : write_record(c, err);
 
 	if (c->kept)
 		(void)tree_remove(c->kept, NULL);

@@ -11,21 +11,29 @@
 #include "facts/compile.h"
 #include "toolchain/toolchain.h"
 
+/* A profile runtime for the objects of compilers whose raw profiles have this version. */
+struct wrap_runtime {
+	int raw_version;
+	char *archive;
+};
+
 struct wrap_node {
 	enum toolchain_mode mode;
 	const struct compiler
 		*compilers; /* every compiler that may be called; the first C one is "cc" */
 	size_t n_compilers;
-	const char *shim;              /* path of the whet-shim program */
-	const char *folder;            /* the project's shim folder: same path for every node */
-	const char *log;               /* folder for the compile log (empty) */
-	const char *node_file;         /* where the node's description for the shim goes */
-	const char *quarantine;        /* profiles of programs run by the build land here */
-	const char *slot;              /* absolute path of the slot: below it is target code */
-	const char *target_dir;        /* cargo's target folder, or NULL */
-	const char *target;            /* target triple (cargo) */
-	const char *profile;           /* indexed profile of C compilers, MODE_OPTIMISED; NULL */
-	const char *profile_rust;      /* the one for rustc */
+	const char *shim;            /* path of the whet-shim program */
+	const char *folder;          /* the project's shim folder: same path for every node */
+	const char *log;             /* folder for the compile log (empty) */
+	const char *node_file;       /* where the node's description for the shim goes */
+	const char *quarantine;      /* profiles of programs run by the build land here */
+	const char *slot;            /* absolute path of the slot: below it is target code */
+	const char *target_dir;      /* cargo's target folder, or NULL */
+	const char *target;          /* target triple (cargo) */
+	const char *const *profiles; /* MODE_OPTIMISED: the indexed profile of each compiler */
+	const struct compiler *main; /* whose profile runtime the program gets; NULL: its own */
+	const struct wrap_runtime *runtimes; /* MODE_INSTRUMENTED: of all others */
+	size_t n_runtimes;
 	const char *hook;              /* hook object, MODE_INSTRUMENTED */
 	const char *instrument_linker; /* or NULL */
 	const char *rustc_wrapper;     /* of cargo's settings; NULL: none */
@@ -43,6 +51,13 @@ void wrap_token(const struct wrap_node *n, char hex[65]);
 /* After the build: which objects the binary's final link reached, each with class and record. */
 int wrap_binary_facts(const struct compile_log *log, const struct wrap_node *n, const char *binary,
 	struct binary_fact *ret, struct error *err);
+
+/* Makes the archive of a second runtime, that of the compiler `of`, unless it is there. linker: a C
+ * compiler. */
+int wrap_build_runtime(const struct compiler *linker, const struct compiler *of, const char *out,
+	struct error *err);
+/* The raw version of a compiler whose objects cannot lie beside those of the main one, else 0. */
+int wrap_other_layout(const struct compiler *main, const struct compiler *c);
 
 /* Compiles the fork hook with a compiler into out (an object). */
 int wrap_build_hook(const struct compiler *cc, const char *out, struct error *err);

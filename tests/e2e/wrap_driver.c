@@ -24,6 +24,7 @@ static const char *const modes[] = {"plain", "instrumented", "optimised"};
 struct driver {
 	struct wrap_node n;
 	struct compiler compilers[COMPILERS_MAX];
+	const char *profiles[COMPILERS_MAX], *profile, *profile_rust;
 	const char *work, *facts, *hook_only;
 	bool configure;
 };
@@ -52,8 +53,8 @@ static void option(struct driver *d, const char *name, const char *value)
 		const char *name;
 		const char **to;
 	} texts[] = {{"shim", &n->shim}, {"work", &d->work}, {"slot", &n->slot},
-		{"target-dir", &n->target_dir}, {"target", &n->target}, {"profile", &n->profile},
-		{"profile-rust", &n->profile_rust}, {"facts", &d->facts},
+		{"target-dir", &n->target_dir}, {"target", &n->target}, {"profile", &d->profile},
+		{"profile-rust", &d->profile_rust}, {"facts", &d->facts},
 		{"instrument-linker", &n->instrument_linker}, {"hook-only", &d->hook_only}};
 
 	if (strcmp(name, "cc") == 0 || strcmp(name, "rustc") == 0) {
@@ -139,6 +140,10 @@ static void parse(struct driver *d, int argc, char **argv, int *command)
 	for (; i + 1 < argc && strcmp(argv[i], "--") != 0; i += 2)
 		option(d, argv[i], argv[i + 1]);
 	*command = i < argc ? i + 1 : argc;
+	for (size_t k = 0; k < d->n.n_compilers; k++)
+		d->profiles[k] =
+			d->compilers[k].family == FAMILY_RUSTC ? d->profile_rust : d->profile;
+	d->n.profiles = d->profiles;
 }
 
 static int build(struct driver *d, char **command)

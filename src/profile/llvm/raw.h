@@ -32,6 +32,8 @@ struct raw_image {
 	struct address *own_addresses;
 	size_t n_own_addresses;
 	struct range *vtable_ranges; /* ascending; malloc'ed, NULL without vtables */
+	bool mixed;        /* records of two sizes lay in the data section: see raw_mixed() */
+	uint8_t *own_data; /* data then points to these records of one size; malloc'ed, or NULL */
 };
 
 struct range {
@@ -79,6 +81,11 @@ uint64_t raw_field(const struct raw_image *i, const uint8_t *p, unsigned width);
 struct layout *layout_match(struct layout *first, struct raw_image *i);
 struct layout *layout_build(struct profile *p, const struct raw_image *i, struct error *err);
 void addresses_build(const struct raw_image *i, struct address **ret, size_t *ret_n);
+
+/* For an image whose data section is no array of its version's records: makes it one when records
+ * of two sizes lie there, in one way that can be told. 1: done; 0: they do not; -1: there is more
+ * than one way. */
+int raw_mixed(struct raw_image *i, struct error *err);
 
 /* What the values of an image stand for (raw_values.c). */
 void raw_ranges_build(struct raw_image *i);

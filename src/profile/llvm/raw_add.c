@@ -16,6 +16,7 @@ static void images_free(struct raw_images *s)
 	for (size_t k = 0; k < s->n; k++) {
 		free(s->v[k].own_addresses);
 		free(s->v[k].vtable_ranges);
+		free(s->v[k].own_data);
 	}
 	free(s->v);
 }
@@ -54,16 +55,39 @@ static void add_id(void *ctx, const uint8_t *id, size_t n)
 	profile_add_id(ctx, id, n);
 }
 
+static int find_layout(struct profile *p, struct raw_image *i, struct error *err)
+{
+	struct profile_mark mark = profile_mark(p);
+	struct error own = ERROR_INIT;
+	int mixed = 0;
+
+	i->layout = layout_match(p->layouts, i);
+	if (!i->layout)
+		i->layout = layout_build(p, i, &own);
+	if (!i->layout && own.code == ERR_CORRUPT) {
+		profile_rollback(p, &mark);
+		mixed = raw_mixed(i, err);
+	}
+	if (mixed > 0) {
+		error_release(&own);
+		i->layout = layout_match(p->layouts, i);
+		if (!i->layout)
+			i->layout = layout_build(p, i, &own);
+	}
+	if (!i->layout && mixed >= 0)
+		return error_move(err, &own);
+	error_release(&own);
+	return i->layout ? 0 : -1;
+}
+
 static int check_image(
 	struct profile *p, struct raw_image *i, const uint8_t *file, size_t n, struct error *err)
 {
 	if (build_ids_each(&i->ids, NULL, NULL, err) < 0 ||
 		profile_join_flags(p, i->flags, i->n_data, err) < 0)
 		return -1;
-	i->layout = layout_match(p->layouts, i);
-	if (!i->layout)
-		i->layout = layout_build(p, i, err);
-	if (!i->layout || check_counters(i, err) < 0 || raw_values_check(i, file, n, err) < 0)
+	if (find_layout(p, i, err) < 0 || check_counters(i, err) < 0 ||
+		raw_values_check(i, file, n, err) < 0)
 		return -1;
 	raw_ranges_build(i);
 	return build_ids_each(&i->ids, add_id, p, err);
@@ -173,7 +197,8 @@ static void describe(const struct raw_image *i, struct profile_images *to)
 	struct profile_image d = {.version = i->version,
 		.records = i->n_data,
 		.counters = i->n_counters,
-		.values_missing = i->values_missing};
+		.values_missing = i->values_missing,
+		.mixed = i->mixed};
 
 	memcpy(d.names_sha256, i->layout->names_sha256, sizeof(d.names_sha256));
 	build_ids_each(&i->ids, hex_of_first, &d.build_id, NULL);

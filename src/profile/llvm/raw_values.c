@@ -14,6 +14,13 @@ static bool no_values(const struct raw_image *i, const uint8_t *file, size_t n)
 	return at == n || (raw_may_start(i, at) && raw_magic(file + at, n - at));
 }
 
+/* To the next profile in the file, or to its end. */
+static void skip_values(struct raw_image *i, const uint8_t *file, size_t n)
+{
+	while (i->end < n && !raw_magic(file + i->end, n - i->end))
+		i->end = n - i->end < 8 ? n : i->end + 8;
+}
+
 /* The value data follow the sections, one block for each record with value sites. */
 int raw_values_check(struct raw_image *i, const uint8_t *file, size_t n, struct error *err)
 {
@@ -22,7 +29,9 @@ int raw_values_check(struct raw_image *i, const uint8_t *file, size_t n, struct 
 
 	r.big = i->big;
 	r.off = i->end;
-	i->values_missing = l->n_valued && no_values(i, file, n);
+	if (i->mixed)
+		skip_values(i, file, n);
+	i->values_missing = l->n_valued && (i->mixed || no_values(i, file, n));
 	if (i->values_missing)
 		return 0;
 	for (size_t k = 0; k < l->n_valued; k++) {

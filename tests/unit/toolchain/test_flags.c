@@ -28,9 +28,42 @@ static void link_is(enum compiler_family family, enum toolchain_mode mode, const
 	auto_strv struct strv flags = STRV_INIT;
 	auto_free char *joined = NULL;
 
-	toolchain_link_flags(&c, mode, "/p/x.profdata", "/h/hook.o", &flags);
+	toolchain_link_flags(&c, mode, &(struct toolchain_link){.hook = "/h/hook.o"}, &flags);
 	joined = strv_join(&flags, " ");
 	assert_string_equal(joined, expected);
+}
+
+/* Beside objects of another layout: the runtime of the program's main compiler, and a second one.
+ */
+static void mixed_link_is(enum compiler_family family, const char *expected)
+{
+	struct compiler c = {.family = family};
+	auto_strv struct strv flags = STRV_INIT, archives = STRV_INIT;
+	struct toolchain_link link = {"/h/hook.o", "/r/main.a", &archives};
+	auto_free char *joined = NULL;
+
+	strv_add(&archives, "/h/runtime-8.a");
+	if (family == FAMILY_RUSTC)
+		link.runtime = NULL;
+	toolchain_link_flags(&c, MODE_INSTRUMENTED, &link, &flags);
+	joined = strv_join(&flags, " ");
+	assert_string_equal(joined, expected);
+}
+
+void test_mixed_link(void **state)
+{
+	struct compiler c = {.family = FAMILY_CLANG};
+	static const int raw[][2] = {
+		{14, 8}, {16, 8}, {17, 8}, {18, 9}, {19, 10}, {22, 10}, {0, 0}};
+
+	mixed_link_is(
+		FAMILY_CLANG, "-Wl,-u,__llvm_profile_runtime /h/hook.o /r/main.a /h/runtime-8.a");
+	mixed_link_is(
+		FAMILY_RUSTC, "-Clink-arg=/h/hook.o -Clink-arg=/h/runtime-8.a -Clink-arg=-lc");
+	for (size_t i = 0; i < ARRAY_SIZE(raw); i++) {
+		c.llvm = raw[i][0];
+		assert_int_equal(toolchain_raw_version(&c), raw[i][1]);
+	}
 }
 
 void test_clang_flags(void **state)

@@ -293,6 +293,7 @@ int main(void)
 		cmocka_unit_test(test_real_rustc),
 		cmocka_unit_test(test_clang_flags),
 		cmocka_unit_test(test_rustc_flags),
+		cmocka_unit_test(test_mixed_link),
 		cmocka_unit_test(test_other_flags),
 		cmocka_unit_test(test_unsilence),
 		cmocka_unit_test(test_warnings_are_errors),

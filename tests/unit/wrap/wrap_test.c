@@ -23,13 +23,15 @@ static struct compiler clang = {.path = "/usr/bin/clang-22",
 	.target = "x86_64-pc-linux-gnu",
 	.sysroot = "/usr/lib/llvm-22"};
 
+static const char *const profile[] = {"/a/profiles/1234.profdata"};
+
 static struct wrap_node example(void)
 {
 	return (struct wrap_node){.mode = MODE_OPTIMISED,
 		.compilers = &clang,
 		.n_compilers = 1,
 		.slot = "/a/slot",
-		.profile = "/a/profiles/1234.profdata"};
+		.profiles = profile};
 }
 
 static void token(void **state)
@@ -42,11 +44,11 @@ static void token(void **state)
 	wrap_token(&n, other);
 	assert_string_equal(first, other);
 	/* the same profile elsewhere is the same configuration */
-	n.profile = "/b/1234.profdata";
+	n.profiles = (const char *const[]){"/b/1234.profdata"};
 	n.slot = "/b/slot";
 	wrap_token(&n, other);
 	assert_string_equal(first, other);
-	n.profile = "/a/profiles/5678.profdata";
+	n.profiles = (const char *const[]){"/a/profiles/5678.profdata"};
 	wrap_token(&n, other);
 	assert_string_not_equal(first, other);
 	n = example();

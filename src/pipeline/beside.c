@@ -1,0 +1,157 @@
+/* Compilers beside the plan's own. The plain build tells which ones the project calls: a build
+ * script that compiles C by an older clang than rustc's LLVM, a makefile with a compiler for one
+ * file. Each gets flags and a profile like the main one; where the layouts of their counters
+ * differ, a runtime of its own (wrap/retag.h). */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "pipeline/run.h"
+#include "wrap/wrap.h"
+
+static bool same_program(const char *a, const char *b)
+{
+	char x[PATH_MAX], y[PATH_MAX];
+
+	return realpath(a, x) && realpath(b, y) && strcmp(x, y) == 0;
+}
+
+static const struct compiler *known(const struct run *r, const char *tool)
+{
+	for (size_t i = 0; i < r->n_compilers; i++)
+		if (same_program(r->compilers[i].path, tool))
+			return &r->compilers[i];
+	return NULL;
+}
+
+static bool is_clang(const char *tool)
+{
+	char real[PATH_MAX];
+
+	return strstr(path_basename(tool), "clang") ||
+	       (realpath(tool, real) && strstr(path_basename(real), "clang"));
+}
+
+/* One that cannot be used stays foreign: its objects are listed, and that is said. */
+static int add(struct run *r, const char *tool, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	struct compiler c = {0};
+	int result = 0;
+
+	if (toolchain_probe(tool, getenv("PATH"), &c, &why) == 0) {
+		if (c.family == FAMILY_CLANG && r->n_compilers < RUN_COMPILERS_MAX)
+			r->compilers[r->n_compilers++] = c;
+		else
+			compiler_release(&c);
+	} else if (error_is_no_answer(&why)) {
+		result = error_move(err, &why);
+	} else {
+		events_warning(r->o->events, "what '%s' compiles is built without a profile: %s",
+			tool, why.msg);
+	}
+	error_release(&why);
+	return result;
+}
+
+static int add_called(struct run *r, struct error *err)
+{
+	const struct compile_log *l = &r->plain.facts.log;
+	auto_strv struct strv seen = STRV_INIT;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct compile_record *c = &l->v[i];
+
+		if ((c->class != CLASS_FOREIGN && c->class != CLASS_TARGET) || c->parent ||
+			c->kind == CALL_RUSTC || !c->tool || strv_has(&seen, c->tool))
+			continue;
+		strv_add(&seen, c->tool);
+		if (is_clang(c->tool) && !known(r, c->tool) && add(r, c->tool, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The plain build did not know yet that these calls are the target's like any other. */
+static void reclass(struct run *r)
+{
+	struct build_facts *f = &r->plain.facts;
+
+	for (size_t i = 0; i < f->log.n; i++) {
+		struct compile_record *c = &f->log.v[i];
+		const struct compiler *by =
+			c->class == CLASS_FOREIGN && c->tool ? known(r, c->tool) : NULL;
+
+		if (!by || by->family != FAMILY_CLANG)
+			continue;
+		c->class = CLASS_TARGET;
+		free(c->why);
+		c->why = xstrdup("by a compiler beside the plan's own");
+		for (size_t b = 0; b < f->n_binaries; b++)
+			for (size_t k = 0; k < f->binaries[b].n_objects; k++) {
+				struct object_fact *o = &f->binaries[b].objects[k];
+
+				if (o->class == OBJECT_FOREIGN && o->record &&
+					strcmp(o->record, c->id) == 0)
+					o->class = OBJECT_TARGET;
+			}
+	}
+}
+
+static bool has_runtime(const struct run *r, int raw)
+{
+	for (size_t i = 0; i < r->n_runtimes; i++)
+		if (r->runtimes[i].raw_version == raw)
+			return true;
+	return false;
+}
+
+/* The newest of those that write the same version: it knows most. */
+static const struct compiler *newest_of(const struct run *r, int raw)
+{
+	const struct compiler *best = NULL;
+
+	for (size_t i = 0; i < r->n_compilers; i++)
+		if (wrap_other_layout(run_main_compiler(r), &r->compilers[i]) == raw &&
+			(!best || r->compilers[i].llvm > best->llvm))
+			best = &r->compilers[i];
+	return best;
+}
+
+static int make_runtimes(struct run *r, const struct compiler *linker, struct error *err)
+{
+	auto_free char *folder = store_path(&r->store, "hook");
+
+	for (size_t i = 0; i < r->n_compilers; i++) {
+		int raw = wrap_other_layout(run_main_compiler(r), &r->compilers[i]);
+		char *out;
+
+		if (!raw || has_runtime(r, raw))
+			continue;
+		out = xasprintf("%s/runtime-%d-%.16s.a", folder, raw, r->toolchain_id);
+		r->runtimes = xreallocarray(r->runtimes, r->n_runtimes + 1, sizeof(*r->runtimes));
+		r->runtimes[r->n_runtimes++] = (struct wrap_runtime){raw, out};
+		if (wrap_build_runtime(linker, newest_of(r, raw), out, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+const struct compiler *run_main_compiler(const struct run *r)
+{
+	return r->rustc ? r->rustc : r->cc;
+}
+
+int run_probe_beside(struct run *r, struct error *err)
+{
+	size_t before = r->n_compilers;
+
+	if (add_called(r, err) < 0)
+		return -1;
+	reclass(r);
+	if (r->n_compilers != before)
+		run_identify_toolchain(r);
+	return make_runtimes(r, run_hook_compiler(r), err);
+}
