@@ -258,7 +258,8 @@ int main(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (!strcmp(mode, "crash")) {
-		nap_ms(30);
+		while (access("crash-now", F_OK) < 0)
+			nap_ms(1);
 		raise(SIGSEGV);
 	}
 	until_stopped();

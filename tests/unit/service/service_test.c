@@ -344,11 +344,13 @@ static void crash_is_seen(void **state)
 {
 	struct fixture *f = *state;
 	struct service_end end;
+	auto_free char *now = path_join(f->work, "crash-now");
 
 	f->plan.run = RUN("crash");
 	f->plan.ready = READY_COMMAND;
 	f->plan.ready_arg = TEXT("true");
 	start(f);
+	assert_int_equal(file_write_atomic(now, "", 0, 0644, NULL), 0);
 	for (int i = 0; i < 1000 && service_alive(f->s); i++)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	assert_false(service_alive(f->s));
