@@ -74,10 +74,6 @@ typedef int profile_visit(
 	void *ctx, const char *key, uint64_t hash, const uint64_t *counts, size_t n);
 int profile_each(const struct profile *p, profile_visit *fn, void *ctx);
 
-/* Overlap of edge counts as llvm-profdata overlap prints it, 0 to 1. */
-int profile_overlap(
-	const struct profile *base, const struct profile *test, double *ret, struct error *err);
-
 /* Replaces a path prefix in the keys of local functions (path;name), and in the value profiles
  * that refer to them. Used to make the published keys source-relative and to localise them. */
 int profile_rekey(struct profile *p, const char *from, const char *to, struct error *err);
