@@ -219,6 +219,8 @@ static void show_text(const struct profile *p, const struct profile_summary *s, 
 	printf("counters           %" PRIu64 "\n", s->counters);
 	printf("total count        %" PRIu64 "\n", s->total_count);
 	printf("largest count      %" PRIu64 "\n", s->max_count);
+	printf("value sites        %" PRIu64 "\n", s->sites);
+	printf("values             %" PRIu64 "\n", s->values);
 	if (functions) {
 		struct listing l = {.table = table_new(columns, ARRAY_SIZE(columns))};
 
@@ -233,6 +235,7 @@ static void show_json(const struct profile *p, const struct profile_summary *s, 
 {
 	auto_json json_t *j = json_object();
 
+	json_object_set_new(j, "format", json_string("llvm"));
 	json_object_set_new(j, "ir", json_boolean(s->ir));
 	json_object_set_new(j, "context_sensitive", json_boolean(s->context_sensitive));
 	json_object_set_new(j, "functions", json_u64(s->functions));
@@ -240,6 +243,8 @@ static void show_json(const struct profile *p, const struct profile_summary *s, 
 	json_object_set_new(j, "counters", json_u64(s->counters));
 	json_object_set_new(j, "total_count", json_u64(s->total_count));
 	json_object_set_new(j, "max_count", json_u64(s->max_count));
+	json_object_set_new(j, "value_sites", json_u64(s->sites));
+	json_object_set_new(j, "values", json_u64(s->values));
 	if (functions) {
 		struct listing l = {.json = json_array()};
 
@@ -314,7 +319,7 @@ static int validate(struct cli *cli, const struct strv *files, struct error *err
 			return -1;
 	}
 	if (cli->json)
-		printf("{\"profiles\": %zu}\n", all.n);
+		printf("{\"format\": \"llvm\", \"profiles\": %zu}\n", all.n);
 	else
 		printf("%zu profiles are valid\n", all.n);
 	return 0;

@@ -283,7 +283,7 @@ static void print_overlap(struct cli *cli, const struct gcc_overlap *r, const st
 	auto_buf struct buf b = BUF_INIT;
 
 	if (cli->json) {
-		printf("{\"functions\": %" PRIu64 ", \"mismatched\": %" PRIu64
+		printf("{\"format\": \"gcda\", \"functions\": %" PRIu64 ", \"mismatched\": %" PRIu64
 		       ", \"objects\": %" PRIu64 ", \"only_first\": %" PRIu64
 		       ", \"only_second\": %" PRIu64 ", \"overlap\": %.6f}\n",
 			r->functions, r->mismatched, r->objects, r->only_first, r->only_second,
@@ -397,7 +397,8 @@ int gcc_profile_validate(struct cli *cli, const struct strv *files, struct error
 	for (size_t i = 0; i < o.n && rc == 0; i++)
 		rc = validate_one(&o.v[i], &notes, err);
 	if (rc == 0 && cli->json)
-		printf("{\"objects\": %zu, \"with_notes\": %zu}\n", o.n, notes);
+		printf("{\"format\": \"gcda\", \"objects\": %zu, \"with_notes\": %zu}\n", o.n,
+			notes);
 	else if (rc == 0)
 		printf("%zu objects are valid, %zu of them checked against their .gcno\n", o.n,
 			notes);

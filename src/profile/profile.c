@@ -78,6 +78,15 @@ int profile_check_raw(const char *path, struct profile_images *ret, struct error
 	return rc < 0 ? error_context(err, "profile '%s'", path) : 0;
 }
 
+static void add_values(const struct record *r, struct profile_summary *s)
+{
+	const struct value_site *site = r->sites;
+
+	for (int k = 0; k < VALUE_KINDS; k++)
+		for (uint32_t i = 0; i < r->n_sites[k]; i++, s->sites++)
+			s->values += site_size(site++);
+}
+
 void profile_summary(const struct profile *p, struct profile_summary *ret)
 {
 	struct profile_summary s = {.functions = p->n_records,
@@ -99,6 +108,7 @@ void profile_summary(const struct profile *p, struct profile_summary *ret)
 				s.max_count = r->counts[c];
 		}
 		s.executed += any != 0;
+		add_values(r, &s);
 	}
 	*ret = s;
 }

@@ -62,6 +62,7 @@ int profile_llvm_of(const char *consumer);
 
 struct profile_summary {
 	uint64_t functions, executed, counters, total_count, max_count;
+	uint64_t sites, values; /* of value profiles */
 	bool ir, context_sensitive;
 	/* Front-end hashes have lost their upper 4 bits (index version 13 keeps 60): an index of an
 	 * older version would not be matched by the compilers that read it. */
