@@ -1,4 +1,5 @@
-/* whet profile merge|show|overlap|validate: the profile engine on its own. */
+/* whet profile merge|convert|show|validate, and the table of all actions: the profile engine on its
+ * own. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,13 +12,14 @@
 #include "base/table.h"
 #include "cli/cmd_snapshot.h"
 #include "cli/opt.h"
+#include "cli/profile_compare.h"
 #include "cli/profile_gcc.h"
 #include "cli/profile_inputs.h"
 #include "profile/profile.h"
 
-static const struct verb verb_merge, verb_show, verb_overlap, verb_validate;
-static const struct verb *const actions[] = {
-	&verb_merge, &verb_show, &verb_overlap, &verb_validate, &verb_snapshot, NULL};
+static const struct verb verb_merge, verb_convert, verb_show, verb_validate;
+static const struct verb *const actions[] = {&verb_merge, &verb_convert, &verb_show, &verb_overlap,
+	&verb_diff, &verb_validate, &verb_snapshot, NULL};
 
 static int add_weighted(struct profile *p, const char *text, struct error *err)
 {
@@ -108,19 +110,25 @@ static int merge_any(struct merging *m, const struct strv *files, struct error *
 	return gcc ? gcc_profile_merge(files, &m->weighted, m->out, err) : merge(m, files, err);
 }
 
+/* What merge and convert write. */
+/* clang-format off */
+#define TARGET_OPTIONS(m) \
+	{"output", 'o', OPT_STRING, "OUT", "where to write (default.profdata, .proftext)", \
+		&(m).out}, \
+	{"index-version", 0, OPT_NUMBER, "N", "index version, 6 to 13 (13)", &(m).version}, \
+	{"for", 0, OPT_STRING, "COMPILER", \
+		"version and keys for clang-N, llvm-N or rustc-1.N", &(m).consumer}, \
+	{"text", 0, OPT_FLAG, NULL, "write LLVM's text form", &(m).text}
+/* clang-format on */
+
 static int run_merge(struct cli *cli, int argc, char **argv)
 {
 	struct merging m = {0};
 	auto_strv struct strv files = STRV_INIT;
 	struct error err = ERROR_INIT;
 	const struct opt opts[] = {
-		{"output", 'o', OPT_STRING, "OUT", "where to write (default.profdata, .proftext)",
-			&m.out},
+		TARGET_OPTIONS(m),
 		{"weighted", 'w', OPT_LIST, "W,FILE", "add FILE W times", &m.weighted},
-		{"index-version", 0, OPT_NUMBER, "N", "index version, 6 to 13 (13)", &m.version},
-		{"for", 0, OPT_STRING, "COMPILER",
-			"version and keys for clang-N, llvm-N or rustc-1.N", &m.consumer},
-		{"text", 0, OPT_FLAG, NULL, "write LLVM's text form", &m.text},
 		{0},
 	};
 	int rc = opt_parse(cli, &verb_merge, opts, argc, argv, &files, &err);
@@ -133,6 +141,37 @@ static int run_merge(struct cli *cli, int argc, char **argv)
 	free(m.out);
 	free(m.consumer);
 	strv_release(&m.weighted);
+	return rc < 0 ? cli_fail(&err) : 0;
+}
+
+/* A merge of one profile into a form that must be named. */
+static int convert(struct merging *m, const struct strv *files, struct error *err)
+{
+	if (files->n != 1)
+		return error_set(err, ERR_USAGE,
+			"convert takes one profile, %zu were named; merge adds several up",
+			files->n);
+	if (path_is_dir(files->v[0]))
+		return error_set(err, ERR_USAGE,
+			"'%s' is a folder; merge adds up the profiles in it", files->v[0]);
+	if (!m->consumer && !m->version && !m->text)
+		return error_set(err, ERR_USAGE,
+			"convert to what? --for COMPILER, --index-version N or --text says it");
+	return merge_any(m, files, err);
+}
+
+static int run_convert(struct cli *cli, int argc, char **argv)
+{
+	struct merging m = {0};
+	auto_strv struct strv files = STRV_INIT;
+	struct error err = ERROR_INIT;
+	const struct opt opts[] = {TARGET_OPTIONS(m), {0}};
+	int rc = opt_parse(cli, &verb_convert, opts, argc, argv, &files, &err);
+
+	if (rc == 0)
+		rc = convert(&m, &files, &err);
+	free(m.out);
+	free(m.consumer);
 	return rc < 0 ? cli_fail(&err) : 0;
 }
 
@@ -180,6 +219,8 @@ static void show_text(const struct profile *p, const struct profile_summary *s, 
 	printf("counters           %" PRIu64 "\n", s->counters);
 	printf("total count        %" PRIu64 "\n", s->total_count);
 	printf("largest count      %" PRIu64 "\n", s->max_count);
+	printf("value sites        %" PRIu64 "\n", s->sites);
+	printf("values             %" PRIu64 "\n", s->values);
 	if (functions) {
 		struct listing l = {.table = table_new(columns, ARRAY_SIZE(columns))};
 
@@ -194,6 +235,7 @@ static void show_json(const struct profile *p, const struct profile_summary *s, 
 {
 	auto_json json_t *j = json_object();
 
+	json_object_set_new(j, "format", json_string("llvm"));
 	json_object_set_new(j, "ir", json_boolean(s->ir));
 	json_object_set_new(j, "context_sensitive", json_boolean(s->context_sensitive));
 	json_object_set_new(j, "functions", json_u64(s->functions));
@@ -201,6 +243,8 @@ static void show_json(const struct profile *p, const struct profile_summary *s, 
 	json_object_set_new(j, "counters", json_u64(s->counters));
 	json_object_set_new(j, "total_count", json_u64(s->total_count));
 	json_object_set_new(j, "max_count", json_u64(s->max_count));
+	json_object_set_new(j, "value_sites", json_u64(s->sites));
+	json_object_set_new(j, "values", json_u64(s->values));
 	if (functions) {
 		struct listing l = {.json = json_array()};
 
@@ -258,50 +302,6 @@ static int run_show(struct cli *cli, int argc, char **argv)
 	return rc < 0 ? cli_fail(&err) : 0;
 }
 
-static int overlap(struct cli *cli, const char *a, const char *b, struct error *err)
-{
-	struct profile *base = profile_new(), *test = profile_new();
-	double share = 0;
-	int rc = profile_add_input(base, a, 1, err);
-
-	if (rc == 0)
-		rc = profile_add_input(test, b, 1, err);
-	if (rc == 0)
-		rc = profile_overlap(base, test, &share, err);
-	if (rc == 0 && cli->json)
-		printf("{\"overlap\": %.6f}\n", share);
-	else if (rc == 0)
-		printf("%.3f %%\n", share * 100);
-	profile_free(base);
-	profile_free(test);
-	return rc;
-}
-
-static int overlap_any(struct cli *cli, const struct strv *files, struct error *err)
-{
-	bool gcc;
-
-	if (profile_inputs_are_gcc(files, NULL, &gcc, err) < 0)
-		return -1;
-	return gcc ? gcc_profile_overlap(cli, files->v[0], files->v[1], err)
-		   : overlap(cli, files->v[0], files->v[1], err);
-}
-
-static int run_overlap(struct cli *cli, int argc, char **argv)
-{
-	auto_strv struct strv files = STRV_INIT;
-	struct error err = ERROR_INIT;
-	const struct opt opts[] = {{0}};
-	int rc = opt_parse(cli, &verb_overlap, opts, argc, argv, &files, &err);
-
-	if (rc == 0 && files.n != 2)
-		rc = error_set(
-			&err, ERR_USAGE, "overlap compares two profiles, %zu were named", files.n);
-	if (rc == 0)
-		rc = overlap_any(cli, &files, &err);
-	return rc < 0 ? cli_fail(&err) : 0;
-}
-
 /* Each input is read on its own: whether they belong together is what merging finds out. */
 static int validate(struct cli *cli, const struct strv *files, struct error *err)
 {
@@ -319,7 +319,7 @@ static int validate(struct cli *cli, const struct strv *files, struct error *err
 			return -1;
 	}
 	if (cli->json)
-		printf("{\"profiles\": %zu}\n", all.n);
+		printf("{\"format\": \"llvm\", \"profiles\": %zu}\n", all.n);
 	else
 		printf("%zu profiles are valid\n", all.n);
 	return 0;
@@ -351,14 +351,14 @@ static const struct verb verb_merge = {"profile merge", "FILE...",
 	"GCC's .gcda files of one object are added up into one file, folders of them file by "
 	"file\ninto a new folder OUT; those are read by the gcc that wrote them.",
 	run_merge};
+static const struct verb verb_convert = {"profile convert", "FILE",
+	"write a profile in another form or for another compiler",
+	"Takes a raw, indexed or text profile and does what merge does with one input; the form "
+	"must "
+	"be named.\nGCC's .gcda files have no other form: the gcc that wrote them reads them.",
+	run_convert};
 static const struct verb verb_show = {
 	"profile show", "FILE...", "print what a profile holds", "", run_show};
-static const struct verb verb_overlap = {"profile overlap", "A B",
-	"print how far two profiles agree on where time goes",
-	"The figure is that of `llvm-profdata overlap`: the sum over all counters of the smaller "
-	"share.",
-	run_overlap};
-
 static const struct verb verb_validate = {"profile validate", "FILE...",
 	"check that profiles are whole",
 	"Reads every file from end to end. A .gcda is compared with the .gcno beside it, if there "
@@ -381,12 +381,15 @@ static int unknown_action(const char *word, const char *const *names)
 
 	if (!word)
 		error_set(&err, ERR_USAGE,
-			"profile needs an action: merge, show, overlap, validate or snapshot");
+			"profile needs an action: merge, convert, show, overlap, diff, validate or "
+			"snapshot");
 	else if (close)
 		error_set(&err, ERR_USAGE, "unknown action '%s'; did you mean '%s'?", word, close);
 	else
 		error_set(&err, ERR_USAGE,
-			"unknown action '%s': merge, show, overlap, validate or snapshot", word);
+			"unknown action '%s': merge, convert, show, overlap, diff, validate or "
+			"snapshot",
+			word);
 	return cli_fail(&err);
 }
 
@@ -405,5 +408,6 @@ static int run_profile(struct cli *cli, int argc, char **argv)
 	return unknown_action(word, names);
 }
 
-const struct verb verb_profile = {"profile", "merge|show|overlap|validate|snapshot ...",
-	"merge, show, check and compare profiles", "", run_profile};
+const struct verb verb_profile = {"profile",
+	"merge|convert|show|overlap|diff|validate|snapshot ...",
+	"merge, convert, show, check and compare profiles", "", run_profile};

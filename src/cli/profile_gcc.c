@@ -283,7 +283,7 @@ static void print_overlap(struct cli *cli, const struct gcc_overlap *r, const st
 	auto_buf struct buf b = BUF_INIT;
 
 	if (cli->json) {
-		printf("{\"functions\": %" PRIu64 ", \"mismatched\": %" PRIu64
+		printf("{\"format\": \"gcda\", \"functions\": %" PRIu64 ", \"mismatched\": %" PRIu64
 		       ", \"objects\": %" PRIu64 ", \"only_first\": %" PRIu64
 		       ", \"only_second\": %" PRIu64 ", \"overlap\": %.6f}\n",
 			r->functions, r->mismatched, r->objects, r->only_first, r->only_second,
@@ -302,22 +302,26 @@ static void print_overlap(struct cli *cli, const struct gcc_overlap *r, const st
 	printf("\n%s", buf_str(&b));
 }
 
+static int load_both(const char *a, const char *b, struct gcc_objects *first,
+	struct gcc_objects *second, struct error *err)
+{
+	if (path_is_dir(a) != path_is_dir(b))
+		return error_set(err, ERR_USAGE,
+			"'%s' is a folder and '%s' a file: compare two of a kind",
+			path_is_dir(a) ? a : b, path_is_dir(a) ? b : a);
+	if (gcc_objects_add(first, a, 1, err) < 0)
+		return -1;
+	return gcc_objects_add(second, b, 1, err);
+}
+
 int gcc_profile_overlap(struct cli *cli, const char *a, const char *b, struct error *err)
 {
 	static const char *const columns[] = {">overlap", ">of first", ">of second", "object"};
 	struct gcc_objects first = {0}, second = {0};
 	struct gcc_overlap r;
 	struct table *t = table_new(columns, ARRAY_SIZE(columns));
-	int rc = 0;
+	int rc = load_both(a, b, &first, &second, err);
 
-	if (path_is_dir(a) != path_is_dir(b))
-		rc = error_set(err, ERR_USAGE,
-			"'%s' is a folder and '%s' a file: compare two of a kind",
-			path_is_dir(a) ? a : b, path_is_dir(a) ? b : a);
-	if (rc == 0)
-		rc = gcc_objects_add(&first, a, 1, err);
-	if (rc == 0)
-		rc = gcc_objects_add(&second, b, 1, err);
 	if (rc == 0)
 		rc = gcc_overlap(&first, &second, &r, share_row, t, err);
 	if (rc == 0)
@@ -325,6 +329,46 @@ int gcc_profile_overlap(struct cli *cli, const char *a, const char *b, struct er
 	table_free(t);
 	gcc_objects_release(&first);
 	gcc_objects_release(&second);
+	return rc;
+}
+
+/* The notes of the object that was asked for last. */
+struct last_notes {
+	const struct gcc_object *of;
+	struct gcno *notes;
+};
+
+static char *name_of(void *ctx, const struct gcc_object *o, const struct gcda_function *f)
+{
+	struct last_notes *last = ctx;
+	const struct gcno_function *n;
+
+	if (last->of != o) {
+		gcno_free(last->notes);
+		last->of = o;
+		/* Damaged or of another compilation: of no use here, `validate` says so. */
+		if (find_notes(o, &last->notes, NULL) < 0 ||
+			(last->notes && gcno_check(last->notes, o->data, NULL) < 0)) {
+			gcno_free(last->notes);
+			last->notes = NULL;
+		}
+	}
+	n = last->notes ? gcno_find(last->notes, f->ident) : NULL;
+	return n ? xstrdup(n->name) : xasprintf("ident %" PRIu32, f->ident);
+}
+
+int gcc_profile_diff(const char *old, const char *new, double threshold, struct profile_diff *ret,
+	struct error *err)
+{
+	struct gcc_objects a = {0}, b = {0};
+	struct last_notes last = {0};
+	int rc = load_both(old, new, &a, &b, err);
+
+	if (rc == 0)
+		rc = gcc_diff(&a, &b, threshold, name_of, &last, ret, err);
+	gcno_free(last.notes);
+	gcc_objects_release(&a);
+	gcc_objects_release(&b);
 	return rc;
 }
 
@@ -353,7 +397,8 @@ int gcc_profile_validate(struct cli *cli, const struct strv *files, struct error
 	for (size_t i = 0; i < o.n && rc == 0; i++)
 		rc = validate_one(&o.v[i], &notes, err);
 	if (rc == 0 && cli->json)
-		printf("{\"objects\": %zu, \"with_notes\": %zu}\n", o.n, notes);
+		printf("{\"format\": \"gcda\", \"objects\": %zu, \"with_notes\": %zu}\n", o.n,
+			notes);
 	else if (rc == 0)
 		printf("%zu objects are valid, %zu of them checked against their .gcno\n", o.n,
 			notes);

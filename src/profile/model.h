@@ -152,10 +152,19 @@ void record_add_counts(struct record *r, const uint8_t *src, uint64_t weight);
 /* Adds values to a site. `first`: nothing was added to the record before. in[] may be reordered. */
 void site_add(struct arena *a, struct value_site *s, struct value_datum *in, uint32_t n,
 	uint64_t weight, bool first);
+/* A copy in ascending order, equal values by descending count; caller frees. */
+struct value_datum *site_by_value(const struct value_site *s);
 /* The values of a site in the order in which they are written; returns how many (site_size()). */
 uint32_t site_order(
 	const struct record *r, const struct value_site *s, struct value_datum out[SITE_MAX]);
 uint32_t site_size(const struct value_site *s);
+/* The sum of all counters but pseudo counts; exact up to 2^64. */
+double record_sum(const struct record *r);
+/* Whether a record of this profile is a context-sensitive one. */
+bool record_is_cs(const struct profile *p, const struct record *r);
+/* ERR_MISMATCH when the sum of the records that are to be compared is 0. which: "first", "old". */
+int profile_counted(
+	const struct profile *p, const char *which, double sum, bool cs, struct error *err);
 uint64_t saturating_mul(uint64_t a, uint64_t b);
 uint64_t saturating_add(uint64_t a, uint64_t b);
 
@@ -165,6 +174,11 @@ int profile_each_record(const struct profile *p, record_visit *fn, void *ctx);
 
 /* Keys in ascending byte order; caller frees. */
 struct key **profile_sorted_keys(const struct profile *p);
+
+/* Where the path of a local function's key ends (at ';' or ':'), or NULL for an external one. */
+const char *key_path_end(const char *name);
+/* Whether what stands there is no file, but a code generation unit of rustc or a placeholder. */
+bool key_path_is_unit(const char *name, const char *end);
 
 /* The encoders behind profile_write_indexed() and profile_write_text(); on success out holds the
  * file. */

@@ -78,6 +78,15 @@ int profile_check_raw(const char *path, struct profile_images *ret, struct error
 	return rc < 0 ? error_context(err, "profile '%s'", path) : 0;
 }
 
+static void add_values(const struct record *r, struct profile_summary *s)
+{
+	const struct value_site *site = r->sites;
+
+	for (int k = 0; k < VALUE_KINDS; k++)
+		for (uint32_t i = 0; i < r->n_sites[k]; i++, s->sites++)
+			s->values += site_size(site++);
+}
+
 void profile_summary(const struct profile *p, struct profile_summary *ret)
 {
 	struct profile_summary s = {.functions = p->n_records,
@@ -99,6 +108,7 @@ void profile_summary(const struct profile *p, struct profile_summary *ret)
 				s.max_count = r->counts[c];
 		}
 		s.executed += any != 0;
+		add_values(r, &s);
 	}
 	*ret = s;
 }
@@ -157,58 +167,4 @@ int profile_each(const struct profile *p, profile_visit *fn, void *ctx)
 	struct visitor v = {fn, ctx};
 
 	return profile_each_record(p, visit, &v);
-}
-
-static uint64_t count_sum(const struct record *r)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < r->n_counts; i++)
-		sum += r->counts[i];
-	return sum;
-}
-
-static double edge_sum(const struct profile *p)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < p->n_records; i++)
-		if (!(p->records[i]->hash & HASH_CS))
-			sum += (double)count_sum(p->records[i]);
-	return sum;
-}
-
-static double score(const struct record *b, const struct record *t, double base, double test)
-{
-	double sum = 0;
-
-	if (b->n_counts != t->n_counts || memcmp(b->n_sites, t->n_sites, sizeof(b->n_sites)) != 0)
-		return 0;
-	for (uint32_t i = 0; i < t->n_counts; i++) {
-		double x = (double)b->counts[i] / base, y = (double)t->counts[i] / test;
-
-		sum += x < y ? x : y;
-	}
-	return sum;
-}
-
-int profile_overlap(
-	const struct profile *base, const struct profile *test, double *ret, struct error *err)
-{
-	double b = edge_sum(base), t = edge_sum(test), sum = 0;
-
-	if (b < 1 || t < 1)
-		return error_set(err, ERR_MISMATCH,
-			"the %s profile counted nothing, so there is nothing to compare",
-			b < 1 ? "first" : "second");
-	for (size_t i = 0; i < test->n_records; i++) {
-		const struct record *r = test->records[i];
-		const struct key *k = profile_find(base, r->key->name, r->key->n, r->key->ref);
-		const struct record *other = k ? key_record(k, r->hash) : NULL;
-
-		if (other && !(r->hash & HASH_CS))
-			sum += score(other, r, b, t);
-	}
-	*ret = sum;
-	return 0;
 }

@@ -64,6 +64,7 @@ int profile_llvm_of(const char *consumer);
 
 struct profile_summary {
 	uint64_t functions, executed, counters, total_count, max_count;
+	uint64_t sites, values; /* of value profiles */
 	bool ir, context_sensitive;
 	/* Front-end hashes have lost their upper 4 bits (index version 13 keeps 60): an index of an
 	 * older version would not be matched by the compilers that read it. */
@@ -75,10 +76,6 @@ void profile_summary(const struct profile *p, struct profile_summary *ret);
 typedef int profile_visit(
 	void *ctx, const char *key, uint64_t hash, const uint64_t *counts, size_t n);
 int profile_each(const struct profile *p, profile_visit *fn, void *ctx);
-
-/* Overlap of edge counts as llvm-profdata overlap prints it, 0 to 1. */
-int profile_overlap(
-	const struct profile *base, const struct profile *test, double *ret, struct error *err);
 
 /* Replaces a path prefix in the keys of local functions (path;name), and in the value profiles
  * that refer to them. Used to make the published keys source-relative and to localise them. */

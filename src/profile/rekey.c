@@ -146,7 +146,7 @@ static int rebuild(struct profile *p, new_name *fn, const void *ctx, struct erro
 /* Where the path of a local function's key ends, or NULL for an external one. Since LLVM 18 it is
  * the first ';'; before, and in front-end profiles, ':', which external names may hold as well, so
  * there a path must show itself by a slash or a suffix in front. */
-static const char *path_end(const char *name)
+const char *key_path_end(const char *name)
 {
 	const char *semi = strchr(name, ';'), *colon;
 
@@ -162,7 +162,7 @@ static const char *path_end(const char *name)
 }
 
 /* rustc puts the code generation unit where C has the path: not a file, so never moved. */
-static bool is_unit_name(const char *name, const char *end)
+bool key_path_is_unit(const char *name, const char *end)
 {
 	static const char mark[] = "-cgu.";
 
@@ -180,9 +180,9 @@ struct prefix {
 static char *replace_prefix(const void *ctx, const char *name)
 {
 	const struct prefix *x = ctx;
-	const char *end = path_end(name), *rest;
+	const char *end = key_path_end(name), *rest;
 
-	if (!end || is_unit_name(name, end))
+	if (!end || key_path_is_unit(name, end))
 		return NULL;
 	if (x->from_n == 0)
 		return name[0] == '/' || x->to_n == 0 ? NULL : xasprintf("%s/%s", x->to, name);

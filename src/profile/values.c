@@ -185,6 +185,35 @@ void site_add(struct arena *a, struct value_site *s, struct value_datum *in, uin
 	site_store(a, s, all, unite(s, in, n, all));
 }
 
+struct value_datum *site_by_value(const struct value_site *s)
+{
+	struct value_datum *v = xreallocarray(NULL, s->n + 1, sizeof(*v));
+
+	if (s->n)
+		memcpy(v, s->v, s->n * sizeof(*v));
+	if (!s->by_value) {
+		sort_by_value(v, s->n);
+		order_equal_values(v, s->n);
+	}
+	return v;
+}
+
+double record_sum(const struct record *r)
+{
+	uint64_t sum = 0;
+	double beyond = 0;
+
+	for (uint32_t i = 0; i < r->n_counts; i++)
+		if (r->counts[i] <= COUNT_MAX && __builtin_add_overflow(sum, r->counts[i], &sum))
+			beyond += 0x1p64;
+	return beyond + (double)sum;
+}
+
+bool record_is_cs(const struct profile *p, const struct record *r)
+{
+	return (p->flags & FLAG_IR) && (r->hash & HASH_CS);
+}
+
 uint32_t site_size(const struct value_site *s)
 {
 	return s->n < SITE_MAX ? s->n : SITE_MAX;

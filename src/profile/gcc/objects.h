@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/strv.h"
+#include "profile/compare.h"
 #include "profile/gcc/gcda.h"
 
 struct gcc_input {
@@ -59,3 +60,21 @@ typedef void gcc_overlap_each(
 	void *ctx, const char *name, double share, double first, double second);
 int gcc_overlap(const struct gcc_objects *a, const struct gcc_objects *b, struct gcc_overlap *ret,
 	gcc_overlap_each *each, void *ctx, struct error *err);
+
+/* What the new profile trained that the old one did not (profile/compare.h). Objects and functions
+ * are matched as above. name says what a function is called; the result becomes that of the diff.
+ */
+typedef char *gcc_function_name(
+	void *ctx, const struct gcc_object *o, const struct gcda_function *f);
+int gcc_diff(const struct gcc_objects *old, const struct gcc_objects *new, double threshold,
+	gcc_function_name *name, void *ctx, struct profile_diff *ret, struct error *err);
+
+/* What both are made of. */
+double gcda_arc_sum(const struct gcda_function *f);
+double gcc_objects_sum(const struct gcc_objects *o);
+/* The same checksum of the control flow and number of arcs. */
+bool gcda_same_flow(const struct gcda_function *a, const struct gcda_function *b);
+/* The functions that are in the program, ascending by ident; caller frees. */
+const struct gcda_function **gcda_by_ident(const struct gcda *g, size_t *n);
+/* Less than 0 when object i of a comes before object k of b, 0 when they are one object. */
+int gcc_objects_order(const struct gcc_objects *a, size_t i, const struct gcc_objects *b, size_t k);

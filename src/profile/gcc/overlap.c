@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "profile/gcc/objects.h"
 
-static double sum_of(const struct gcda_function *f)
+double gcda_arc_sum(const struct gcda_function *f)
 {
 	const struct gcda_counters *c = gcda_find(f, GCDA_ARCS);
 	double sum = 0;
@@ -21,11 +21,11 @@ static double object_sum(const struct gcda *g)
 	double sum = 0;
 
 	for (size_t i = 0; i < g->n_functions; i++)
-		sum += sum_of(&g->functions[i]);
+		sum += gcda_arc_sum(&g->functions[i]);
 	return sum;
 }
 
-static double total(const struct gcc_objects *o)
+double gcc_objects_sum(const struct gcc_objects *o)
 {
 	double sum = 0;
 
@@ -39,7 +39,7 @@ struct comparison {
 	struct gcc_overlap *ret;
 };
 
-static bool same_shape(const struct gcda_function *a, const struct gcda_function *b)
+bool gcda_same_flow(const struct gcda_function *a, const struct gcda_function *b)
 {
 	const struct gcda_counters *x = gcda_find(a, GCDA_ARCS), *y = gcda_find(b, GCDA_ARCS);
 
@@ -70,8 +70,7 @@ static int by_ident(const void *a, const void *b)
 	return x->ident < y->ident ? -1 : x->ident > y->ident;
 }
 
-/* Present functions, ascending by ident; caller frees. */
-static const struct gcda_function **sorted(const struct gcda *g, size_t *n)
+const struct gcda_function **gcda_by_ident(const struct gcda *g, size_t *n)
 {
 	const struct gcda_function **v = xcalloc(g->n_functions + 1, sizeof(const void *));
 
@@ -86,7 +85,7 @@ static const struct gcda_function **sorted(const struct gcda *g, size_t *n)
 static double object_share(const struct comparison *c, const struct gcda *a, const struct gcda *b)
 {
 	size_t n, m, k = 0;
-	auto_free const struct gcda_function **x = sorted(a, &n), **y = sorted(b, &m);
+	auto_free const struct gcda_function **x = gcda_by_ident(a, &n), **y = gcda_by_ident(b, &m);
 	double share = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -95,7 +94,7 @@ static double object_share(const struct comparison *c, const struct gcda *a, con
 		if (k == m || y[k]->ident != x[i]->ident)
 			continue;
 		c->ret->functions++;
-		if (same_shape(x[i], y[k]))
+		if (gcda_same_flow(x[i], y[k]))
 			share += function_share(c, x[i], y[k]);
 		else
 			c->ret->mismatched++;
@@ -104,7 +103,7 @@ static double object_share(const struct comparison *c, const struct gcda *a, con
 	return share;
 }
 
-static int order(const struct gcc_objects *a, size_t i, const struct gcc_objects *b, size_t k)
+int gcc_objects_order(const struct gcc_objects *a, size_t i, const struct gcc_objects *b, size_t k)
 {
 	if (i == a->n || k == b->n)
 		return i == a->n ? 1 : -1;
@@ -118,14 +117,14 @@ int gcc_overlap(const struct gcc_objects *a, const struct gcc_objects *b, struct
 	gcc_overlap_each *each, void *ctx, struct error *err)
 {
 	struct gcc_overlap r = {0};
-	struct comparison c = {total(a), total(b), &r};
+	struct comparison c = {gcc_objects_sum(a), gcc_objects_sum(b), &r};
 
 	if (c.first < 1 || c.second < 1)
 		return error_set(err, ERR_MISMATCH,
 			"the %s profile counted nothing, so there is nothing to compare",
 			c.first < 1 ? "first" : "second");
 	for (size_t i = 0, k = 0; i < a->n || k < b->n;) {
-		int o = order(a, i, b, k);
+		int o = gcc_objects_order(a, i, b, k);
 
 		if (o == 0) {
 			const struct gcda *x = a->v[i].data, *y = b->v[k].data;

@@ -38,14 +38,25 @@ static int llvm_of_rust(int minor)
 	return llvm;
 }
 
+/* What follows the name of a compiler, or NULL when it is none of LLVM's. */
+static const char *version_in(const char *consumer)
+{
+	static const char *const families[] = {"rustc-", "rust-", "clang-", "clang++-", "llvm-"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(families); i++)
+		if (strncmp(consumer, families[i], strlen(families[i])) == 0)
+			return consumer + strlen(families[i]);
+	return NULL;
+}
+
 int profile_llvm_of(const char *consumer)
 {
-	const char *dash = strrchr(consumer, '-'), *s = dash ? dash + 1 : "";
+	const char *s = version_in(consumer);
 	int major, minor = 0;
 
-	if (!read_number(&s, &major))
+	if (!s || !read_number(&s, &major))
 		return -1;
-	if (strncmp(consumer, "rustc-", 6) == 0 || strncmp(consumer, "rust-", 5) == 0) {
+	if (consumer[0] == 'r') {
 		if (major != 1 || *s++ != '.' || !read_number(&s, &minor) || (*s && *s != '.'))
 			return -1;
 		return llvm_of_rust(minor);

@@ -335,24 +335,6 @@ static void test_mismatch_leaves_profile_alone(void **state)
 	profile_free(p);
 }
 
-static void test_overlap(void **state)
-{
-	struct profile *p = profile_new(), *q = profile_new(), *none = profile_new();
-	struct error err = ERROR_INIT;
-	double d = -1;
-
-	add(p, &(struct fixture){0}, 1);
-	add(q, &(struct fixture){.times = 5}, 1);
-	assert_int_equal(profile_overlap(p, q, &d, &err), 0);
-	assert_true(d > 0.9999999 && d < 1.0000001);
-	assert_int_equal(profile_overlap(p, none, &d, &err), -1);
-	assert_int_equal(err.code, ERR_MISMATCH);
-	error_release(&err);
-	profile_free(p);
-	profile_free(q);
-	profile_free(none);
-}
-
 static uint64_t first_target(const struct profile *p)
 {
 	const struct record *r = profile_find(p, "main", 4, md5_name("main", 4))->first;
@@ -400,7 +382,6 @@ int main(void)
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_write_refuses_versions),
 		cmocka_unit_test(test_mismatch_leaves_profile_alone),
-		cmocka_unit_test(test_overlap),
 		cmocka_unit_test(test_rekey),
 	};
 

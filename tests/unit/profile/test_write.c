@@ -268,7 +268,8 @@ static void test_consumers(void **state)
 		{"rustc-1.95.0", 22, 13},
 	};
 	static const char *const wrong[] = {"clang", "clang-", "clang-10", "clang-x", "clang-14x",
-		"rustc-1", "rustc-2.0", "rustc-1.46", "rustc-1.95x", "rustc-1.99999999999", ""};
+		"rustc-1", "rustc-2.0", "rustc-1.46", "rustc-1.95x", "rustc-1.99999999999", "",
+		"gcc-12", "x-clang-14", "14"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		assert_int_equal(profile_llvm_of(cases[i].name), cases[i].llvm);

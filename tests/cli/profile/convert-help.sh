@@ -1,0 +1,1 @@
+whet profile convert --help

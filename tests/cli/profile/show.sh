@@ -1,0 +1,5 @@
+cp "$WHET_ROOT/tests/fuzz/seeds/profile/clang-22.profraw" a.profraw
+whet profile show -f a.profraw
+whet profile show --json a.profraw
+whet profile validate a.profraw
+whet profile validate --json a.profraw
