@@ -1,5 +1,4 @@
 /* whet profile merge|show|overlap|validate: the profile engine on its own. */
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,183 +12,37 @@
 #include "cli/opt.h"
 #include "cli/profile_gcc.h"
 #include "cli/profile_inputs.h"
+#include "cli/profile_merge.h"
 #include "profile/profile.h"
 
-static const struct verb verb_merge, verb_show, verb_overlap, verb_validate;
+static const struct verb verb_show, verb_overlap, verb_validate;
 static const struct verb *const actions[] = {
-	&verb_merge, &verb_show, &verb_overlap, &verb_validate, &verb_snapshot, NULL};
+	&verb_profile_merge, &verb_show, &verb_overlap, &verb_validate, &verb_snapshot, NULL};
 
-static int raw_below(
-	void *ctx, const char *root, const char *path, const struct stat *st, struct error *err)
-{
-	size_t n = strlen(path);
-
-	(void)err;
-	if (S_ISREG(st->st_mode) && n > 8 && strcmp(path + n - 8, ".profraw") == 0)
-		strv_take(ctx, path_join(root, path));
-	return 0;
-}
-
-/* A folder stands for all raw profiles below it, in the order of their paths. */
-static int expand(const char *path, struct strv *files, struct error *err)
-{
-	auto_strv struct strv found = STRV_INIT;
-
-	if (!path_is_dir(path)) {
-		strv_add(files, path);
-		return 0;
-	}
-	if (tree_walk(path, raw_below, &found, err) < 0)
-		return -1;
-	if (!found.n)
-		return error_set(err, ERR_USAGE, "folder '%s' holds no .profraw files", path);
-	strv_sort(&found);
-	strv_add_all(files, &found);
-	return 0;
-}
-
-static int add_one(struct profile *p, const char *path, uint64_t weight, struct error *err)
+static int add_one(struct profile *p, const char *path, struct error *err)
 {
 	struct profile_images images = {0};
-	int rc = profile_add_file(p, path, weight, &images, err);
+	int rc = profile_add_file(p, path, 1, &images, err);
 
 	for (size_t i = 0; i < images.n && rc == 0; i++)
 		if (images.v[i].values_missing) {
-			fprintf(stderr,
-				"whet: '%s' has counters, but no value data: it was written in "
-				"continuous mode (%%c), or by a process that died while it wrote\n",
-				path);
+			profile_warn_values_missing(path);
 			break;
 		}
 	profile_images_release(&images);
 	return rc;
 }
 
-static int add_input(struct profile *p, const char *path, uint64_t weight, struct error *err)
+static int add_input(struct profile *p, const char *path, struct error *err)
 {
 	auto_strv struct strv files = STRV_INIT;
 
-	if (expand(path, &files, err) < 0)
+	if (profile_expand(path, &files, err) < 0)
 		return -1;
 	for (size_t i = 0; i < files.n; i++)
-		if (add_one(p, files.v[i], weight, err) < 0)
+		if (add_one(p, files.v[i], err) < 0)
 			return -1;
 	return 0;
-}
-
-static int add_weighted(struct profile *p, const char *text, struct error *err)
-{
-	const char *path;
-	uint64_t weight;
-
-	if (profile_weighted(text, &weight, &path, err) < 0)
-		return -1;
-	return add_input(p, path, weight, err);
-}
-
-struct merging {
-	char *out, *consumer;
-	struct strv weighted;
-	int64_t version;
-	bool text;
-};
-
-/* The LLVM whose compiler is to read the result, and the index version to write. */
-static int choose(const struct merging *m, int *llvm, uint32_t *version, struct error *err)
-{
-	*llvm = PROFILE_LLVM_NEWEST;
-	if (m->consumer && m->version)
-		return error_set(err, ERR_USAGE, "--for and --index-version exclude each other");
-	if (m->text && m->version)
-		return error_set(err, ERR_USAGE, "--text and --index-version exclude each other");
-	if (m->consumer && (*llvm = profile_llvm_of(m->consumer)) < 0)
-		return error_set(err, ERR_USAGE,
-			"--for '%s': expected clang-N or llvm-N with N from %d, or rustc-1.N with "
-			"N from 47, for example clang-14",
-			m->consumer, PROFILE_LLVM_OLDEST);
-	if (m->version && (m->version < 6 || m->version > 13))
-		return error_set(err, ERR_USAGE, "--index-version must be 6 to 13");
-	*version = m->version ? (uint32_t)m->version : profile_version_for_llvm(*llvm);
-	return 0;
-}
-
-static int write_merged(
-	struct profile *p, const struct merging *m, int llvm, uint32_t version, struct error *err)
-{
-	const char *out = m->out ? m->out : m->text ? "default.proftext" : "default.profdata";
-	struct profile_summary s;
-
-	profile_summary(p, &s);
-	if (s.short_hashes && version < 13)
-		fprintf(stderr,
-			"whet: the front-end hashes come from an index of version 13, which keeps "
-			"60 "
-			"bits of them: a compiler older than LLVM 22 takes large functions for "
-			"changed; merge from raw profiles of that compiler\n");
-	if (profile_rekey_for_llvm(p, llvm, err) < 0)
-		return -1;
-	return m->text ? profile_write_text(p, llvm, out, err)
-		       : profile_write_indexed(p, version, out, err);
-}
-
-static int merge(struct merging *m, const struct strv *files, struct error *err)
-{
-	struct profile *p;
-	uint32_t version = 0;
-	int llvm, rc = 0;
-
-	if (choose(m, &llvm, &version, err) < 0)
-		return -1;
-	p = profile_new();
-	for (size_t i = 0; i < files->n && rc == 0; i++)
-		rc = add_input(p, files->v[i], 1, err);
-	for (size_t i = 0; i < m->weighted.n && rc == 0; i++)
-		rc = add_weighted(p, m->weighted.v[i], err);
-	if (rc == 0)
-		rc = write_merged(p, m, llvm, version, err);
-	profile_free(p);
-	return rc;
-}
-
-static int merge_any(struct merging *m, const struct strv *files, struct error *err)
-{
-	bool gcc;
-
-	if (profile_inputs_are_gcc(files, &m->weighted, &gcc, err) < 0)
-		return -1;
-	if (gcc && (m->consumer || m->version))
-		return error_set(err, ERR_USAGE,
-			"%s is for LLVM profiles: a .gcda is read by the gcc that wrote it",
-			m->consumer ? "--for" : "--index-version");
-	return gcc ? gcc_profile_merge(files, &m->weighted, m->out, err) : merge(m, files, err);
-}
-
-static int run_merge(struct cli *cli, int argc, char **argv)
-{
-	struct merging m = {0};
-	auto_strv struct strv files = STRV_INIT;
-	struct error err = ERROR_INIT;
-	const struct opt opts[] = {
-		{"output", 'o', OPT_STRING, "OUT", "where to write (default.profdata, .proftext)",
-			&m.out},
-		{"weighted", 'w', OPT_LIST, "W,FILE", "add FILE W times", &m.weighted},
-		{"index-version", 0, OPT_NUMBER, "N", "index version, 6 to 13 (13)", &m.version},
-		{"for", 0, OPT_STRING, "COMPILER",
-			"version and keys for clang-N, llvm-N or rustc-1.N", &m.consumer},
-		{"text", 0, OPT_FLAG, NULL, "write LLVM's text form", &m.text},
-		{0},
-	};
-	int rc = opt_parse(cli, &verb_merge, opts, argc, argv, &files, &err);
-
-	if (rc == 0 && !files.n && !m.weighted.n)
-		rc = error_set(&err, ERR_USAGE,
-			"nothing to merge: name profiles, or folders that hold .profraw files");
-	if (rc == 0)
-		rc = merge_any(&m, &files, &err);
-	free(m.out);
-	free(m.consumer);
-	strv_release(&m.weighted);
-	return rc < 0 ? cli_fail(&err) : 0;
 }
 
 struct listing {
@@ -274,7 +127,7 @@ static int show(struct cli *cli, const struct strv *files, bool functions, struc
 	int rc = 0;
 
 	for (size_t i = 0; i < files->n && rc == 0; i++)
-		rc = add_input(p, files->v[i], 1, err);
+		rc = add_input(p, files->v[i], err);
 	if (rc == 0) {
 		profile_summary(p, &s);
 		if (cli->json)
@@ -318,10 +171,10 @@ static int overlap(struct cli *cli, const char *a, const char *b, struct error *
 {
 	struct profile *base = profile_new(), *test = profile_new();
 	double share = 0;
-	int rc = add_input(base, a, 1, err);
+	int rc = add_input(base, a, err);
 
 	if (rc == 0)
-		rc = add_input(test, b, 1, err);
+		rc = add_input(test, b, err);
 	if (rc == 0)
 		rc = profile_overlap(base, test, &share, err);
 	if (rc == 0 && cli->json)
@@ -364,11 +217,11 @@ static int validate(struct cli *cli, const struct strv *files, struct error *err
 	auto_strv struct strv all = STRV_INIT;
 
 	for (size_t i = 0; i < files->n; i++)
-		if (expand(files->v[i], &all, err) < 0)
+		if (profile_expand(files->v[i], &all, err) < 0)
 			return -1;
 	for (size_t i = 0; i < all.n; i++) {
 		struct profile *p = profile_new();
-		int rc = add_input(p, all.v[i], 1, err);
+		int rc = add_input(p, all.v[i], err);
 
 		profile_free(p);
 		if (rc < 0)
@@ -398,15 +251,6 @@ static int run_validate(struct cli *cli, int argc, char **argv)
 	return rc < 0 ? cli_fail(&err) : 0;
 }
 
-static const struct verb verb_merge = {"profile merge", "FILE...",
-	"merge profiles into one that a compiler reads",
-	"Takes raw, indexed and text profiles; a folder stands for all .profraw files below it, in "
-	"the "
-	"order\nof their paths. An input that is empty, cut off or of another build stops the "
-	"merge.\n\n"
-	"GCC's .gcda files of one object are added up into one file, folders of them file by "
-	"file\ninto a new folder OUT; those are read by the gcc that wrote them.",
-	run_merge};
 static const struct verb verb_show = {
 	"profile show", "FILE...", "print what a profile holds", "", run_show};
 static const struct verb verb_overlap = {"profile overlap", "A B",

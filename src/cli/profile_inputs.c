@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,72 @@ int profile_weighted(const char *text, uint64_t *weight, const char **path, stru
 			text);
 	*path = end + 1;
 	return 0;
+}
+
+static int raw_below(
+	void *ctx, const char *root, const char *path, const struct stat *st, struct error *err)
+{
+	size_t n = strlen(path);
+
+	(void)err;
+	if (S_ISREG(st->st_mode) && n > 8 && strcmp(path + n - 8, ".profraw") == 0)
+		strv_take(ctx, path_join(root, path));
+	return 0;
+}
+
+int profile_expand(const char *path, struct strv *files, struct error *err)
+{
+	auto_strv struct strv found = STRV_INIT;
+
+	if (!path_is_dir(path)) {
+		strv_add(files, path);
+		return 0;
+	}
+	if (tree_walk(path, raw_below, &found, err) < 0)
+		return -1;
+	if (!found.n)
+		return error_set(err, ERR_USAGE, "folder '%s' holds no .profraw files", path);
+	strv_sort(&found);
+	strv_add_all(files, &found);
+	return 0;
+}
+
+/* Whether a line of a list begins with a weight. */
+static bool has_weight(const char *line)
+{
+	size_t n = strspn(line, "0123456789");
+
+	return n && line[n] == ',';
+}
+
+int profile_read_list(
+	const char *path, struct strv *files, struct strv *weighted, struct error *err)
+{
+	auto_buf struct buf text = BUF_INIT;
+	char *rest, *line;
+
+	if (file_read(path, 0, &text, err) < 0)
+		return error_context(err, "list of inputs");
+	rest = text.p;
+	while ((line = strsep(&rest, "\n"))) {
+		size_t n;
+
+		line += strspn(line, " \t\r");
+		n = strlen(line);
+		while (n && strchr(" \t\r", line[n - 1]))
+			line[--n] = '\0';
+		if (n && line[0] != '#')
+			strv_add(has_weight(line) ? weighted : files, line);
+	}
+	return 0;
+}
+
+void profile_warn_values_missing(const char *path)
+{
+	fprintf(stderr,
+		"whet: '%s' has counters, but no value data: it was written in continuous mode "
+		"(%%c), or by a process that died while it wrote\n",
+		path);
 }
 
 /* What was found so far: a path of each kind, or NULL. */
