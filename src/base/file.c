@@ -144,9 +144,35 @@ static int sync_parent(const char *path, struct error *err)
 	return dir_sync(dir, err);
 }
 
+/* A device, a pipe, or a name of an open file (/dev/stdout): written to, since nothing can take its
+ * place. */
+static bool is_stream(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return false;
+	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return true;
+	return (strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0) &&
+	       lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+static int stream_open(struct atomic_file *f, const char *path, struct error *err)
+{
+	f->fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (f->fd < 0)
+		return file_error(err, "open", path);
+	f->path = xstrdup(path);
+	return 0;
+}
+
 int atomic_open(struct atomic_file *f, const char *path, mode_t mode, struct error *err)
 {
 	auto_free char *dir = path_dirname(path);
+
+	if (is_stream(path))
+		return stream_open(f, path, err);
 
 	f->temporary = xasprintf("%s/.%s.XXXXXX", dir, path_basename(path));
 	f->fd = mkostemp(f->temporary, O_CLOEXEC);
@@ -168,6 +194,10 @@ int atomic_write(struct atomic_file *f, const void *data, size_t n, struct error
 
 int atomic_commit(struct atomic_file *f, struct error *err)
 {
+	if (!f->temporary) {
+		atomic_abandon(f);
+		return 0;
+	}
 	if (fchmod(f->fd, f->mode) < 0 || fsync(f->fd) < 0)
 		return file_error(err, "write", f->path);
 	if (rename(f->temporary, f->path) < 0)

@@ -26,7 +26,8 @@ struct file_map {
 int file_map(const char *path, struct file_map *ret, struct error *err);
 void file_unmap(struct file_map *m);
 
-/* Appears whole or not at all: temporary file beside it, fsync, rename, fsync of the folder. */
+/* Appears whole or not at all: temporary file beside it, fsync, rename, fsync of the folder. A
+ * device, pipe or /dev/stdout stays what it is and is written to. */
 int file_write_atomic(const char *path, const void *data, size_t n, mode_t mode, struct error *err);
 
 /* The same for content written in pieces. On leaving scope without commit the temporary file is

@@ -1,4 +1,4 @@
-/* whet profile merge|convert|show|validate, and the table of all actions: the profile engine on its
+/* whet profile show|validate, and the table of all actions: the profile engine on its
  * own. */
 #include <ctype.h>
 #include <inttypes.h>
@@ -15,165 +15,12 @@
 #include "cli/profile_compare.h"
 #include "cli/profile_gcc.h"
 #include "cli/profile_inputs.h"
+#include "cli/profile_merge.h"
 #include "profile/profile.h"
 
-static const struct verb verb_merge, verb_convert, verb_show, verb_validate;
-static const struct verb *const actions[] = {&verb_merge, &verb_convert, &verb_show, &verb_overlap,
-	&verb_diff, &verb_validate, &verb_snapshot, NULL};
-
-static int add_weighted(struct profile *p, const char *text, struct error *err)
-{
-	const char *path;
-	uint64_t weight;
-
-	if (profile_weighted(text, &weight, &path, err) < 0)
-		return -1;
-	return profile_add_input(p, path, weight, err);
-}
-
-struct merging {
-	char *out, *consumer;
-	struct strv weighted;
-	int64_t version;
-	bool text;
-};
-
-/* The LLVM whose compiler is to read the result, and the index version to write. */
-static int choose(const struct merging *m, int *llvm, uint32_t *version, struct error *err)
-{
-	*llvm = PROFILE_LLVM_NEWEST;
-	if (m->consumer && m->version)
-		return error_set(err, ERR_USAGE, "--for and --index-version exclude each other");
-	if (m->text && m->version)
-		return error_set(err, ERR_USAGE, "--text and --index-version exclude each other");
-	if (m->consumer && (*llvm = profile_llvm_of(m->consumer)) < 0)
-		return error_set(err, ERR_USAGE,
-			"--for '%s': expected clang-N or llvm-N with N from %d, or rustc-1.N with "
-			"N from 47, for example clang-14",
-			m->consumer, PROFILE_LLVM_OLDEST);
-	if (m->version && (m->version < 6 || m->version > 13))
-		return error_set(err, ERR_USAGE, "--index-version must be 6 to 13");
-	*version = m->version ? (uint32_t)m->version : profile_version_for_llvm(*llvm);
-	return 0;
-}
-
-static int write_merged(
-	struct profile *p, const struct merging *m, int llvm, uint32_t version, struct error *err)
-{
-	const char *out = m->out ? m->out : m->text ? "default.proftext" : "default.profdata";
-	struct profile_summary s;
-
-	profile_summary(p, &s);
-	if (s.short_hashes && version < 13)
-		fprintf(stderr,
-			"whet: the front-end hashes come from an index of version 13, which keeps "
-			"60 "
-			"bits of them: a compiler older than LLVM 22 takes large functions for "
-			"changed; merge from raw profiles of that compiler\n");
-	if (profile_rekey_for_llvm(p, llvm, err) < 0)
-		return -1;
-	return m->text ? profile_write_text(p, llvm, out, err)
-		       : profile_write_indexed(p, version, out, err);
-}
-
-static int merge(struct merging *m, const struct strv *files, struct error *err)
-{
-	struct profile *p;
-	uint32_t version = 0;
-	int llvm, rc = 0;
-
-	if (choose(m, &llvm, &version, err) < 0)
-		return -1;
-	p = profile_new();
-	for (size_t i = 0; i < files->n && rc == 0; i++)
-		rc = profile_add_input(p, files->v[i], 1, err);
-	for (size_t i = 0; i < m->weighted.n && rc == 0; i++)
-		rc = add_weighted(p, m->weighted.v[i], err);
-	if (rc == 0)
-		rc = write_merged(p, m, llvm, version, err);
-	profile_free(p);
-	return rc;
-}
-
-static int merge_any(struct merging *m, const struct strv *files, struct error *err)
-{
-	bool gcc;
-
-	if (profile_inputs_are_gcc(files, &m->weighted, &gcc, err) < 0)
-		return -1;
-	if (gcc && (m->consumer || m->version || m->text))
-		return error_set(err, ERR_USAGE,
-			"%s is for LLVM profiles: a .gcda is read by the gcc that wrote it",
-			m->consumer  ? "--for"
-			: m->version ? "--index-version"
-				     : "--text");
-	return gcc ? gcc_profile_merge(files, &m->weighted, m->out, err) : merge(m, files, err);
-}
-
-/* What merge and convert write. */
-/* clang-format off */
-#define TARGET_OPTIONS(m) \
-	{"output", 'o', OPT_STRING, "OUT", "where to write (default.profdata, .proftext)", \
-		&(m).out}, \
-	{"index-version", 0, OPT_NUMBER, "N", "index version, 6 to 13 (13)", &(m).version}, \
-	{"for", 0, OPT_STRING, "COMPILER", \
-		"version and keys for clang-N, llvm-N or rustc-1.N", &(m).consumer}, \
-	{"text", 0, OPT_FLAG, NULL, "write LLVM's text form", &(m).text}
-/* clang-format on */
-
-static int run_merge(struct cli *cli, int argc, char **argv)
-{
-	struct merging m = {0};
-	auto_strv struct strv files = STRV_INIT;
-	struct error err = ERROR_INIT;
-	const struct opt opts[] = {
-		TARGET_OPTIONS(m),
-		{"weighted", 'w', OPT_LIST, "W,FILE", "add FILE W times", &m.weighted},
-		{0},
-	};
-	int rc = opt_parse(cli, &verb_merge, opts, argc, argv, &files, &err);
-
-	if (rc == 0 && !files.n && !m.weighted.n)
-		rc = error_set(&err, ERR_USAGE,
-			"nothing to merge: name profiles, or folders that hold .profraw files");
-	if (rc == 0)
-		rc = merge_any(&m, &files, &err);
-	free(m.out);
-	free(m.consumer);
-	strv_release(&m.weighted);
-	return rc < 0 ? cli_fail(&err) : 0;
-}
-
-/* A merge of one profile into a form that must be named. */
-static int convert(struct merging *m, const struct strv *files, struct error *err)
-{
-	if (files->n != 1)
-		return error_set(err, ERR_USAGE,
-			"convert takes one profile, %zu were named; merge adds several up",
-			files->n);
-	if (path_is_dir(files->v[0]))
-		return error_set(err, ERR_USAGE,
-			"'%s' is a folder; merge adds up the profiles in it", files->v[0]);
-	if (!m->consumer && !m->version && !m->text)
-		return error_set(err, ERR_USAGE,
-			"convert to what? --for COMPILER, --index-version N or --text says it");
-	return merge_any(m, files, err);
-}
-
-static int run_convert(struct cli *cli, int argc, char **argv)
-{
-	struct merging m = {0};
-	auto_strv struct strv files = STRV_INIT;
-	struct error err = ERROR_INIT;
-	const struct opt opts[] = {TARGET_OPTIONS(m), {0}};
-	int rc = opt_parse(cli, &verb_convert, opts, argc, argv, &files, &err);
-
-	if (rc == 0)
-		rc = convert(&m, &files, &err);
-	free(m.out);
-	free(m.consumer);
-	return rc < 0 ? cli_fail(&err) : 0;
-}
+static const struct verb verb_show, verb_validate;
+static const struct verb *const actions[] = {&verb_profile_merge, &verb_profile_convert, &verb_show,
+	&verb_overlap, &verb_diff, &verb_validate, &verb_snapshot, NULL};
 
 struct listing {
 	struct table *table;
@@ -342,21 +189,6 @@ static int run_validate(struct cli *cli, int argc, char **argv)
 	return rc < 0 ? cli_fail(&err) : 0;
 }
 
-static const struct verb verb_merge = {"profile merge", "FILE...",
-	"merge profiles into one that a compiler reads",
-	"Takes raw, indexed and text profiles; a folder stands for all .profraw files below it, in "
-	"the "
-	"order\nof their paths. An input that is empty, cut off or of another build stops the "
-	"merge.\n\n"
-	"GCC's .gcda files of one object are added up into one file, folders of them file by "
-	"file\ninto a new folder OUT; those are read by the gcc that wrote them.",
-	run_merge};
-static const struct verb verb_convert = {"profile convert", "FILE",
-	"write a profile in another form or for another compiler",
-	"Takes a raw, indexed or text profile and does what merge does with one input; the form "
-	"must "
-	"be named.\nGCC's .gcda files have no other form: the gcc that wrote them reads them.",
-	run_convert};
 static const struct verb verb_show = {
 	"profile show", "FILE...", "print what a profile holds", "", run_show};
 static const struct verb verb_validate = {"profile validate", "FILE...",

@@ -27,6 +27,50 @@ int profile_weighted(const char *text, uint64_t *weight, const char **path, stru
 	return 0;
 }
 
+/* Whether a line of a list begins with a weight. */
+static bool has_weight(const char *line)
+{
+	size_t n = strspn(line, "0123456789");
+
+	return n && line[n] == ',';
+}
+
+int profile_read_list(
+	const char *path, struct strv *files, struct strv *weighted, struct error *err)
+{
+	auto_buf struct buf text = BUF_INIT;
+	char *rest, *line;
+
+	if (file_read(path, 0, &text, err) < 0)
+		return error_context(err, "list of inputs");
+	rest = text.p;
+	while ((line = strsep(&rest, "\n"))) {
+		size_t n;
+
+		line += strspn(line, " \t\r");
+		n = strlen(line);
+		while (n && strchr(" \t\r", line[n - 1]))
+			line[--n] = '\0';
+		if (n && line[0] != '#')
+			strv_add(has_weight(line) ? weighted : files, line);
+	}
+	return 0;
+}
+
+void profile_warn(const char *path, bool values_missing, bool mixed)
+{
+	if (mixed)
+		fprintf(stderr,
+			"whet: '%s' is of a program with objects of LLVMs whose records differ in "
+			"size: the counts of all were read, their values are lost\n",
+			path);
+	else if (values_missing)
+		fprintf(stderr,
+			"whet: '%s' has counters, but no value data: it was written in continuous "
+			"mode (%%c), or by a process that died while it wrote\n",
+			path);
+}
+
 /* What was found so far: a path of each kind, or NULL. */
 struct found {
 	char *gcc, *llvm;
@@ -138,30 +182,17 @@ int profile_expand(const char *path, struct strv *files, struct error *err)
 	return 0;
 }
 
-/* What was read, but not all that was counted; NULL: all. */
-static const char *shortcoming(const struct profile_image *i)
-{
-	if (i->mixed)
-		return "is of a program with objects of LLVMs whose records differ in size: the "
-		       "counts "
-		       "of all were read, their values are lost";
-	if (i->values_missing)
-		return "has counters, but no value data: it was written in continuous mode (%c), "
-		       "or by "
-		       "a process that died while it wrote";
-	return NULL;
-}
-
 static int add_one(struct profile *p, const char *path, uint64_t weight, struct error *err)
 {
 	struct profile_images images = {0};
 	int rc = profile_add_file(p, path, weight, &images, err);
-	const char *text = NULL;
+	bool values_missing = false, mixed = false;
 
-	for (size_t i = 0; i < images.n && rc == 0 && !text; i++)
-		text = shortcoming(&images.v[i]);
-	if (text)
-		fprintf(stderr, "whet: '%s' %s\n", path, text);
+	for (size_t i = 0; i < images.n && rc == 0; i++) {
+		values_missing |= images.v[i].values_missing;
+		mixed |= images.v[i].mixed;
+	}
+	profile_warn(path, values_missing, mixed);
 	profile_images_release(&images);
 	return rc;
 }

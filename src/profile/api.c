@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "profile/compare.h"
 #include "profile/gcc/gcda.h"
 #include "profile/model.h"
 
@@ -238,9 +239,13 @@ int whet_profile_each(const struct whet_profile *p, whet_profile_visit *visit, v
 int whet_profile_overlap(const struct whet_profile *base, const struct whet_profile *test,
 	double *ret, struct whet_error *err)
 {
+	struct profile_overlap all;
 	struct error own = ERROR_INIT;
 
-	return profile_overlap(base->p, test->p, ret, &own) < 0 ? fail(err, &own) : WHET_OK;
+	if (profile_overlap(base->p, test->p, false, &all, NULL, NULL, &own) < 0)
+		return fail(err, &own);
+	*ret = all.share.edges;
+	return WHET_OK;
 }
 
 /* ---- GCC profiles --------------------------------------------------------------------------- */

@@ -203,6 +203,36 @@ struct record *profile_resolve(struct profile *p, const char *name, size_t n, ui
 	return shape_mismatch(r, s, err) < 0 ? NULL : r;
 }
 
+static bool executed(const struct key *k)
+{
+	uint64_t any = 0;
+
+	for (const struct record *r = k->first; r; r = r->next) {
+		any |= counts_bits((const uint8_t *)r->counts, r->n_counts);
+		for (uint32_t i = 0; i < r->n_bitmap; i++)
+			any |= r->bitmap[i];
+	}
+	return any;
+}
+
+void profile_drop_unexecuted(struct profile *p)
+{
+	size_t n = 0;
+
+	p->n_records = 0;
+	for (size_t i = 0; i < p->n_keys; i++) {
+		if (!executed(p->keys[i]))
+			continue;
+		p->keys[n++] = p->keys[i];
+		for (struct record *r = p->keys[i]->first; r; r = r->next)
+			p->records[p->n_records++] = r;
+	}
+	p->n_keys = n;
+	p->layouts = NULL; /* they refer to what is gone */
+	if (p->n_slots)
+		rebuild_slots(p, p->n_slots);
+}
+
 struct profile_mark profile_mark(const struct profile *p)
 {
 	return (struct profile_mark){

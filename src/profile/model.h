@@ -110,6 +110,7 @@ struct profile {
 	bool has_records;  /* flags say whether they are IR or front-end records */
 	bool short_hashes; /* front-end hashes came from a file that keeps 60 bits of them */
 	struct layout *layouts;
+	bool values_missing, mixed; /* in the file that was added last; see struct profile_image */
 };
 
 /* The shape of a record that is being added. */
@@ -145,6 +146,8 @@ void profile_add_trace(struct profile *p, uint64_t weight, const uint64_t *refs,
 void profile_count_traces(struct profile *p, uint64_t stream);
 void profile_release_traces(struct profile *p);
 
+/* All n numbers or'ed together. src may be unaligned, little-endian. */
+uint64_t counts_bits(const uint8_t *src, size_t n);
 /* dst[i] += src[i] * weight, saturating at COUNT_MAX. src may be unaligned, little-endian. */
 void counts_add(uint64_t *dst, const uint8_t *src, size_t n, uint64_t weight);
 /* The same for one record: the first addition copies (so pseudo counts survive), later ones add. */

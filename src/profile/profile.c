@@ -18,6 +18,7 @@ void profile_images_release(struct profile_images *i)
 int profile_add_bytes(struct profile *p, const void *data, size_t n, uint64_t weight,
 	struct profile_images *images, struct error *err)
 {
+	p->values_missing = p->mixed = false;
 	if (weight < 1)
 		return error_set(err, ERR_USAGE, "weight must be 1 or more");
 	if (n == 0)

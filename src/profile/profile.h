@@ -42,6 +42,17 @@ int profile_add_file(struct profile *p, const char *path, uint64_t weight,
 	struct profile_images *images, struct error *err);
 int profile_add_bytes(struct profile *p, const void *data, size_t n, uint64_t weight,
 	struct profile_images *images, struct error *err);
+struct profile_input {
+	const char *path;
+	uint64_t weight;            /* 1 or more */
+	bool values_missing, mixed; /* set by merging, as in struct profile_image */
+};
+/* Merges files, by up to `jobs` threads (each needs the memory of a merged profile). The result
+ * does not depend on their number, nor on the order of the files. NULL on failure; err is that of
+ * the first file that cannot be added to those before it. */
+struct profile *profile_merge(struct profile_input *in, size_t n, unsigned jobs, struct error *err);
+/* Takes the functions out whose counters and bitmaps are all zero, in every record of the name. */
+void profile_drop_unexecuted(struct profile *p);
 /* Validates one raw file without keeping anything. Missing value data are ERR_CORRUPT. */
 int profile_check_raw(const char *path, struct profile_images *ret, struct error *err);
 

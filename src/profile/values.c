@@ -34,20 +34,41 @@ static uint64_t clamp(uint64_t v)
 	return v > COUNT_MAX ? COUNT_MAX : v;
 }
 
+uint64_t counts_bits(const uint8_t *src, size_t n)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bits |= load64(src + 8 * i);
+	return bits;
+}
+
+#define COUNTS_AT_ONCE 512 /* as many as stay in the nearest cache */
+
+/* Up to COUNTS_AT_ONCE counts. Where all are small nothing can saturate, and the compiler makes
+ * vector instructions of the sum. */
+static void add_some(uint64_t *restrict dst, const uint8_t *restrict src, size_t n)
+{
+	uint64_t bits = counts_bits(src, n) | counts_bits((const uint8_t *)dst, n);
+
+	if (bits >> 62 == 0)
+		for (size_t i = 0; i < n; i++)
+			dst[i] += load64(src + 8 * i);
+	else
+		for (size_t i = 0; i < n; i++)
+			dst[i] = clamp(saturating_add(dst[i], load64(src + 8 * i)));
+}
+
 void counts_add(uint64_t *restrict dst, const uint8_t *restrict src, size_t n, uint64_t weight)
 {
-	if (weight == 1) {
-		/* Branch-free, so that it runs at the speed of memory. */
-		for (size_t i = 0; i < n; i++) {
-			uint64_t s = dst[i] + load64(src + 8 * i);
-
-			s |= -(uint64_t)(s < dst[i]);
-			dst[i] = clamp(s);
-		}
-		return;
-	}
-	for (size_t i = 0; i < n; i++)
-		dst[i] = clamp(saturating_add(dst[i], saturating_mul(load64(src + 8 * i), weight)));
+	if (weight == 1)
+		for (size_t i = 0; i < n; i += COUNTS_AT_ONCE)
+			add_some(dst + i, src + 8 * i,
+				n - i < COUNTS_AT_ONCE ? n - i : COUNTS_AT_ONCE);
+	else
+		for (size_t i = 0; i < n; i++)
+			dst[i] = clamp(saturating_add(
+				dst[i], saturating_mul(load64(src + 8 * i), weight)));
 }
 
 void record_add_counts(struct record *r, const uint8_t *src, uint64_t weight)

@@ -1,7 +1,5 @@
 #include "release/release.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,8 +9,11 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "release/libarchive.h"
 
 #define NAME_MAX_USTAR 255
+
+static const struct libarchive *la;
 
 static int by_name(const void *a, const void *b)
 {
@@ -64,7 +65,7 @@ static int check_names(
 
 static int libarchive_error(struct archive *a, const char *path, struct error *err)
 {
-	const char *text = archive_error_string(a);
+	const char *text = la->archive_error_string(a);
 
 	return error_set(err, ERR_IO, "cannot write archive '%s': %s", path,
 		text ? text : "unknown error of libarchive");
@@ -73,21 +74,21 @@ static int libarchive_error(struct archive *a, const char *path, struct error *e
 /* Everything that could differ from one machine or minute to another is set here. */
 static void describe(struct archive_entry *e, const char *name, uint64_t epoch)
 {
-	archive_entry_clear(e);
-	archive_entry_set_pathname(e, name);
-	archive_entry_set_uid(e, 0);
-	archive_entry_set_gid(e, 0);
-	archive_entry_set_uname(e, "");
-	archive_entry_set_gname(e, "");
-	archive_entry_set_mtime(e, (time_t)epoch, 0);
+	la->archive_entry_clear(e);
+	la->archive_entry_set_pathname(e, name);
+	la->archive_entry_set_uid(e, 0);
+	la->archive_entry_set_gid(e, 0);
+	la->archive_entry_set_uname(e, "");
+	la->archive_entry_set_gname(e, "");
+	la->archive_entry_set_mtime(e, (time_t)epoch, 0);
 }
 
 static int add_folder(struct archive *a, struct archive_entry *e, const char *name, uint64_t epoch)
 {
 	describe(e, name, epoch);
-	archive_entry_set_filetype(e, AE_IFDIR);
-	archive_entry_set_perm(e, 0755);
-	return archive_write_header(a, e) == ARCHIVE_OK ? 0 : -1;
+	la->archive_entry_set_filetype(e, AE_IFDIR);
+	la->archive_entry_set_perm(e, 0755);
+	return la->archive_write_header(a, e) == ARCHIVE_OK ? 0 : -1;
 }
 
 static int copy_content(
@@ -105,7 +106,7 @@ static int copy_content(
 				err, ERR_IO, "cannot read '%s': %s", f->path, strerror(errno));
 		if ((uint64_t)n > left)
 			break;
-		if (archive_write_data(a, block, (size_t)n) != n)
+		if (la->archive_write_data(a, block, (size_t)n) != n)
 			return libarchive_error(a, f->name, err);
 		left -= (uint64_t)n;
 	}
@@ -127,10 +128,10 @@ static int add_file(struct archive *a, struct archive_entry *e, const char *name
 		return error_set(
 			err, ERR_IO, "cannot archive '%s': it is no regular file", f->path);
 	describe(e, name, epoch);
-	archive_entry_set_filetype(e, AE_IFREG);
-	archive_entry_set_perm(e, f->executable ? 0755 : 0644);
-	archive_entry_set_size(e, st.st_size);
-	if (archive_write_header(a, e) != ARCHIVE_OK)
+	la->archive_entry_set_filetype(e, AE_IFREG);
+	la->archive_entry_set_perm(e, f->executable ? 0755 : 0644);
+	la->archive_entry_set_size(e, st.st_size);
+	if (la->archive_write_header(a, e) != ARCHIVE_OK)
 		return libarchive_error(a, f->name, err);
 	return copy_content(a, fd, f, (uint64_t)st.st_size, err);
 }
@@ -155,7 +156,7 @@ static int add_parents(struct archive *a, struct archive_entry *e, const char *t
 static int add_all(struct archive *a, const char *top, const struct release_file **v, size_t n,
 	uint64_t epoch, struct error *err)
 {
-	struct archive_entry *e = archive_entry_new();
+	struct archive_entry *e = la->archive_entry_new();
 	auto_free char *root = xasprintf("%s/", top);
 	int r = 0;
 
@@ -174,17 +175,18 @@ static int add_all(struct archive *a, const char *top, const struct release_file
 		else
 			r = add_file(a, e, name, v[i], epoch, err);
 	}
-	archive_entry_free(e);
+	la->archive_entry_free(e);
 	return r;
 }
 
 /* The gzip header without time and name: they are no part of the content. */
 static int set_format(struct archive *a)
 {
-	if (archive_write_set_format_ustar(a) != ARCHIVE_OK ||
-		archive_write_add_filter_gzip(a) != ARCHIVE_OK ||
-		archive_write_set_filter_option(a, "gzip", "timestamp", NULL) != ARCHIVE_OK ||
-		archive_write_set_filter_option(a, "gzip", "compression-level", "9") != ARCHIVE_OK)
+	if (la->archive_write_set_format_ustar(a) != ARCHIVE_OK ||
+		la->archive_write_add_filter_gzip(a) != ARCHIVE_OK ||
+		la->archive_write_set_filter_option(a, "gzip", "timestamp", NULL) != ARCHIVE_OK ||
+		la->archive_write_set_filter_option(a, "gzip", "compression-level", "9") !=
+			ARCHIVE_OK)
 		return -1;
 	return 0;
 }
@@ -192,18 +194,18 @@ static int set_format(struct archive *a)
 static int write_archive(int fd, const char *top, const struct release_file **v, size_t n,
 	uint64_t epoch, struct error *err)
 {
-	struct archive *a = archive_write_new();
+	struct archive *a = la->archive_write_new();
 	int r;
 
 	if (!a)
 		return error_set(err, ERR_ENVIRONMENT, "no memory for an archive");
-	if (set_format(a) < 0 || archive_write_open_fd(a, fd) != ARCHIVE_OK)
+	if (set_format(a) < 0 || la->archive_write_open_fd(a, fd) != ARCHIVE_OK)
 		r = libarchive_error(a, top, err);
 	else
 		r = add_all(a, top, v, n, epoch, err);
-	if (r == 0 && archive_write_close(a) != ARCHIVE_OK)
+	if (r == 0 && la->archive_write_close(a) != ARCHIVE_OK)
 		r = libarchive_error(a, top, err);
-	archive_write_free(a);
+	la->archive_write_free(a);
 	return r;
 }
 
@@ -216,7 +218,8 @@ int release_archive(const char *path, const char *top, const struct release_file
 	for (size_t i = 0; i < n; i++)
 		sorted[i] = &files[i];
 	qsort(sorted, n, sizeof(*sorted), by_name);
-	if (check_names(top, sorted, n, err) < 0)
+	la = libarchive(err);
+	if (!la || check_names(top, sorted, n, err) < 0)
 		return -1;
 	if (atomic_open(&out, path, 0644, err) < 0)
 		return -1;

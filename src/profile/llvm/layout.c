@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "profile/llvm/raw.h"
 
@@ -26,43 +25,103 @@ static uint64_t section_offset(
 	return i->ptr == 4 ? (uint64_t)(int64_t)(int32_t)v : v;
 }
 
+/* What is relative to the record itself is the same in every process; version 7 and older have
+ * addresses, which move. */
 static bool same_header(const struct raw_image *a, const struct raw_image *b)
 {
 	return a->version == b->version && a->flags == b->flags && a->big == b->big &&
 	       a->ptr == b->ptr && a->n_data == b->n_data && a->n_counters == b->n_counters &&
 	       a->bitmap_n == b->bitmap_n && a->names_n == b->names_n &&
-	       a->counters_delta == b->counters_delta &&
+	       (a->version < 8 || a->counters_delta == b->counters_delta) &&
 	       (a->bitmap_n == 0 || a->bitmap_delta == b->bitmap_delta);
 }
 
+static struct record_mask mask_of(const struct raw_image *i)
+{
+	struct record_mask m = {.words = i->shape.size / 8};
+	uint8_t *byte = (uint8_t *)m.word;
+
+	memset(byte, 0xff, i->shape.size);
+	memset(byte + i->shape.function_ptr, 0, i->shape.n_counters - i->shape.function_ptr);
+	if (i->version < 8)
+		memset(byte + 16, 0, i->ptr);
+	if (i->shape.bitmap_ptr && i->bitmap_n == 0)
+		memset(byte + i->shape.bitmap_ptr, 0, i->ptr);
+	return m;
+}
+
+static inline uint64_t difference_of(
+	const uint8_t *x, const uint8_t *y, const uint64_t *mask, unsigned words, size_t n)
+{
+	uint64_t all = 0;
+
+	for (size_t k = 0; k < n; k++)
+		for (unsigned w = 0; w < words; w++, x += 8, y += 8) {
+			uint64_t a, b;
+
+			memcpy(&a, x, 8);
+			memcpy(&b, y, 8);
+			all |= (a ^ b) & mask[w];
+		}
+	return all;
+}
+
+/* Zero when n records are equal. One loop for each size, so that the compiler unrolls it. */
+static uint64_t difference(
+	const uint8_t *x, const uint8_t *y, const struct record_mask *m, size_t n)
+{
+	switch (m->words) {
+	case 8:
+		return difference_of(x, y, m->word, 8, n);
+	case 6:
+		return difference_of(x, y, m->word, 6, n);
+	default:
+		return difference_of(x, y, m->word, m->words, n);
+	}
+}
+
+/* Of images whose records hold addresses. */
+static bool same_counter_offsets(const struct layout *l, const struct raw_image *i)
+{
+	for (uint64_t k = 0; k < l->n; k++)
+		if (section_offset(&l->like,
+			    raw_field(&l->like, record_at(&l->like, k) + 16, i->ptr),
+			    l->like.counters_delta,
+			    k) != section_offset(i, raw_field(i, record_at(i, k) + 16, i->ptr),
+					  i->counters_delta, k))
+			return false;
+	return true;
+}
+
+#define RECORDS_AT_ONCE 256 /* as many as stay in the nearest cache */
+
 /* The records must be equal but for the addresses of functions and value lists, which move with
  * the load address. All function addresses normally move alike, by *ret_bias. */
-static bool same_records(const struct raw_image *a, const struct raw_image *b, uint64_t *ret_bias,
+static bool same_records(const struct layout *l, const struct raw_image *i, uint64_t *ret_bias,
 	bool *ret_moved_alike)
 {
-	unsigned front = a->shape.bitmap_ptr && a->bitmap_n == 0 ? a->shape.bitmap_ptr
-								 : a->shape.function_ptr;
-	unsigned tail = a->shape.n_counters, size = a->shape.size;
-	bool have = false, alike = true;
-	uint64_t bias = 0;
+	const struct raw_image *like = &l->like;
+	unsigned at = i->shape.function_ptr;
+	uint64_t bias = 0, apart = 0;
 
-	for (uint64_t k = 0; k < a->n_data; k++) {
-		const uint8_t *x = record_at(a, k), *y = record_at(b, k);
-		uint64_t fx, fy;
+	if (l->n_addresses)
+		bias = raw_field(i, record_at(i, l->first_function) + at, i->ptr) -
+		       raw_field(like, record_at(like, l->first_function) + at, i->ptr);
+	if (i->version < 8 && !same_counter_offsets(l, i))
+		return false;
+	for (uint64_t k = 0; k < l->n;) {
+		uint64_t end = l->n - k < RECORDS_AT_ONCE ? l->n : k + RECORDS_AT_ONCE;
 
-		if (memcmp(x, y, front) != 0 || memcmp(x + tail, y + tail, size - tail) != 0)
+		if (difference(record_at(like, k), record_at(i, k), &l->mask, end - k))
 			return false;
-		fx = raw_field(a, x + a->shape.function_ptr, a->ptr);
-		fy = raw_field(b, y + a->shape.function_ptr, a->ptr);
-		if (!fx && !fy)
-			continue;
-		if (!have)
-			bias = fy - fx;
-		have = true;
-		alike = alike && fx && fy && fy - fx == bias;
+		for (; k < end; k++) {
+			uint64_t x = raw_field(like, record_at(like, k) + at, i->ptr);
+
+			apart |= raw_field(i, record_at(i, k) + at, i->ptr) ^ (x ? x + bias : 0);
+		}
 	}
 	*ret_bias = bias;
-	*ret_moved_alike = alike;
+	*ret_moved_alike = apart == 0;
 	return true;
 }
 
@@ -72,7 +131,7 @@ struct layout *layout_match(struct layout *first, struct raw_image *i)
 		bool alike;
 
 		if (!same_header(&l->like, i) || memcmp(l->like.names, i->names, i->names_n) != 0 ||
-			!same_records(&l->like, i, &i->bias, &alike))
+			!same_records(l, i, &i->bias, &alike))
 			continue;
 		if (!alike)
 			addresses_build(i, &i->own_addresses, &i->n_own_addresses);
@@ -237,12 +296,16 @@ static void keep_copy(struct builder *b)
 	like->data = copy;
 	like->names = copy + n;
 	like->layout = NULL;
-	sha256_of(like->names, like->names_n, b->l->names_sha256);
 	addresses_build(like, &addresses, &n);
 	b->l->addresses = arena_alloc(&b->p->arena, n * sizeof(*addresses));
 	memcpy(b->l->addresses, addresses, n * sizeof(*addresses));
 	b->l->n_addresses = n;
 	free(addresses);
+	b->l->mask = mask_of(like);
+	while (n &&
+		!raw_field(like, record_at(like, b->l->first_function) + like->shape.function_ptr,
+			like->ptr))
+		b->l->first_function++;
 }
 
 struct layout *layout_build(struct profile *p, const struct raw_image *i, struct error *err)

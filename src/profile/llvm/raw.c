@@ -45,18 +45,6 @@ bool raw_shape_of(uint32_t version, uint8_t ptr, struct raw_shape *ret)
 	return true;
 }
 
-uint64_t raw_field(const struct raw_image *i, const uint8_t *p, unsigned width)
-{
-	uint64_t v = 0;
-
-	if (i->big)
-		for (unsigned k = 0; k < width; k++)
-			v = v << 8 | p[k];
-	else
-		memcpy(&v, p, width);
-	return v;
-}
-
 struct header {
 	uint64_t pad_before_counters, pad_after_counters, pad_after_bitmap, vnames_n, last_kind;
 };

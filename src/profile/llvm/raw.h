@@ -44,6 +44,12 @@ struct address {
 	uint64_t at, ref;
 };
 
+/* Which bytes of a data record must be equal in all images of a binary, in words of 8 bytes. */
+struct record_mask {
+	uint64_t word[8];
+	unsigned words;
+};
+
 struct layout_record {
 	struct record *record;
 	uint64_t counters; /* byte offset in the counters, behind the time stamp */
@@ -62,7 +68,10 @@ struct layout {
 	size_t n_addresses;
 	uint64_t *block; /* when the records' counts lie like the file's counters: the first of them
 			  */
-	char names_sha256[65];
+	struct record_mask mask;
+	size_t first_function; /* index of the first record with a function's address */
+	unsigned adds;         /* how many images were added, but no more than 2 */
+	char names_sha256[65]; /* "" until somebody wants to know it */
 };
 
 #define TIMESTAMP 8 /* bytes in front of a function's counters in temporal profiles */
@@ -76,7 +85,22 @@ uint64_t raw_next(const uint8_t *file, size_t n, uint64_t off);
 /* Whether a header may follow image i there. Build ids that are not padded shift what comes after.
  */
 bool raw_may_start(const struct raw_image *i, uint64_t off);
-uint64_t raw_field(const struct raw_image *i, const uint8_t *p, unsigned width);
+/* A field of 2, 4 or 8 bytes. Inline: merging is made of it. */
+static inline uint64_t raw_field(const struct raw_image *i, const uint8_t *p, unsigned width)
+{
+	uint64_t v = 0;
+
+	if (i->big)
+		for (unsigned k = 0; k < width; k++)
+			v = v << 8 | p[k];
+	else if (width == 8)
+		memcpy(&v, p, 8);
+	else if (width == 4)
+		memcpy(&v, p, 4);
+	else
+		memcpy(&v, p, 2);
+	return v;
+}
 /* The layout of an image that was seen before, or NULL. */
 struct layout *layout_match(struct layout *first, struct raw_image *i);
 struct layout *layout_build(struct profile *p, const struct raw_image *i, struct error *err);

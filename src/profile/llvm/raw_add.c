@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "profile/llvm/raw.h"
 
@@ -29,8 +30,11 @@ static int check_counters(const struct raw_image *i, struct error *err)
 
 	if (i->flags & FLAG_BYTE_COVERAGE)
 		return 0;
-	for (uint64_t k = 0; k < i->n_counters; k++)
-		all |= raw_field(i, i->counters + 8 * k, 8);
+	if (i->big)
+		for (uint64_t k = 0; k < i->n_counters; k++)
+			all |= raw_field(i, i->counters + 8 * k, 8);
+	else
+		all = counts_bits(i->counters, i->n_counters);
 	if (all <= RAW_COUNT_MAX)
 		return 0;
 	for (size_t k = 0; k < l->n; k++) {
@@ -130,37 +134,68 @@ static void add_converted(const struct raw_image *i, const struct layout_record 
 	}
 }
 
-static void add_image(struct profile *p, const struct raw_image *i, const uint8_t *file, size_t n,
-	uint64_t weight)
+struct adding {
+	struct profile *p;
+	const struct raw_image *i;
+	struct reader values;
+	struct value_map map;
+	uint64_t weight;
+};
+
+static void add_values(struct adding *a, struct record *rec)
 {
+	struct value_block b;
+
+	if (value_block_read(&a->values, &b, NULL) == 0)
+		value_block_add(&a->p->arena, rec, &b, a->i->big, &a->map, a->weight);
+}
+
+static void add_records(struct adding *a)
+{
+	const struct raw_image *i = a->i;
 	const struct layout *l = i->layout;
-	struct value_map map = {raw_value, i};
-	struct reader r = reader_of(file, n);
 	bool plain = !i->big && !(i->flags & FLAG_BYTE_COVERAGE);
 	size_t valued = 0;
 
-	r.big = i->big;
-	r.off = (size_t)(i->values - file);
-	if (l->block)
-		counts_add(l->block, i->counters, i->n_counters, weight);
 	for (size_t k = 0; k < l->n; k++) {
 		const struct layout_record *e = &l->v[k];
 		struct record *rec = e->record;
-		struct value_block b;
 
 		if (!l->block && plain)
-			counts_add(rec->counts, i->counters + e->counters, rec->n_counts, weight);
+			counts_add(
+				rec->counts, i->counters + e->counters, rec->n_counts, a->weight);
 		else if (!l->block)
-			add_converted(i, e, weight);
+			add_converted(i, e, a->weight);
 		for (uint32_t m = 0; m < rec->n_bitmap; m++)
 			rec->bitmap[m] |= i->bitmap[e->bitmap + m];
-		if (valued < l->n_valued && l->valued[valued] == k && !i->values_missing) {
+		if (valued < l->n_valued && l->valued[valued] == k) {
 			valued++;
-			if (value_block_read(&r, &b, NULL) == 0)
-				value_block_add(&p->arena, rec, &b, i->big, &map, weight);
+			if (!i->values_missing)
+				add_values(a, rec);
 		}
 		rec->adds++;
 	}
+}
+
+static void add_image(struct profile *p, const struct raw_image *i, const uint8_t *file, size_t n,
+	uint64_t weight)
+{
+	struct layout *l = i->layout;
+	struct adding a = {p, i, reader_of(file, n), {raw_value, i}, weight};
+
+	a.values.big = i->big;
+	a.values.off = (size_t)(i->values - file);
+	if (l->block)
+		counts_add(l->block, i->counters, i->n_counters, weight);
+	/* A record must know whether it was added to before, and whether more than once. After that
+	 * only those with values are to be looked at. */
+	if (!l->block || l->adds < 2 || i->bitmap_n)
+		add_records(&a);
+	else
+		for (size_t k = 0; k < l->n_valued && !i->values_missing; k++)
+			add_values(&a, l->v[l->valued[k]].record);
+	if (l->adds < 2)
+		l->adds++;
 	if (i->flags & FLAG_TEMPORAL)
 		raw_trace_add(p, i, weight);
 }
@@ -200,6 +235,8 @@ static void describe(const struct raw_image *i, struct profile_images *to)
 		.values_missing = i->values_missing,
 		.mixed = i->mixed};
 
+	if (!i->layout->names_sha256[0])
+		sha256_of(i->names, i->names_n, i->layout->names_sha256);
 	memcpy(d.names_sha256, i->layout->names_sha256, sizeof(d.names_sha256));
 	build_ids_each(&i->ids, hex_of_first, &d.build_id, NULL);
 	for (size_t k = 0; k < i->layout->n; k++)
@@ -218,6 +255,8 @@ int raw_add(struct profile *p, const uint8_t *data, size_t n, uint64_t weight,
 	if (rc < 0)
 		profile_rollback(p, &mark);
 	for (size_t k = 0; k < s.n && rc == 0; k++) {
+		p->values_missing |= s.v[k].values_missing;
+		p->mixed |= s.v[k].mixed;
 		add_image(p, &s.v[k], data, n, weight);
 		if (images)
 			describe(&s.v[k], images);

@@ -1,6 +1,6 @@
 set +e
 seeds=$WHET_ROOT/tests/fuzz/seeds
-cp "$seeds/gcc/gcc-12.gcda" a.gcda && cp "$seeds/profile/clang-22.profraw" b.profraw
+cp "$seeds/gcda/gcc-12.gcda" a.gcda && cp "$seeds/raw/clang-22.profraw" b.profraw
 printf ':fe\nf\n1\n1\n5\n' >fe.txt
 printf ':ir\nf\n1\n1\n5\n' >ir.txt
 printf ':ir\nf\n1\n1\n0\n' >none.txt

@@ -1,4 +1,4 @@
-cp "$WHET_ROOT/tests/fuzz/seeds/profile/clang-22.profraw" a.profraw
+cp "$WHET_ROOT/tests/fuzz/seeds/raw/clang-22.profraw" a.profraw
 whet profile show -f a.profraw
 whet profile show --json a.profraw
 whet profile validate a.profraw

@@ -64,6 +64,30 @@ static void test_tail_of_much(void **state)
 	assert_int_equal(tree_remove(folder, NULL), 0);
 }
 
+/* What is no regular file is written to, not replaced. */
+static void test_write_to_stream(void **state)
+{
+	char folder[] = "/tmp/whet-base-XXXXXX", got[8] = {0};
+	auto_free char *link = NULL, *pipe = NULL;
+	struct stat st;
+	int fd;
+
+	assert_non_null(mkdtemp(folder));
+	link = path_join(folder, "null");
+	pipe = path_join(folder, "pipe");
+	assert_int_equal(symlink("/dev/null", link), 0);
+	assert_int_equal(file_write_atomic(link, "text", 4, 0600, NULL), 0);
+	assert_int_equal(lstat(link, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_int_equal(mkfifo(pipe, 0600), 0);
+	fd = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_int_equal(file_write_atomic(pipe, "text", 4, 0600, NULL), 0);
+	assert_int_equal(read(fd, got, sizeof(got)), 4);
+	assert_string_equal(got, "text");
+	close(fd);
+	assert_int_equal(tree_remove(folder, NULL), 0);
+}
+
 static void test_rusage(void **state)
 {
 	struct rusage ru = {.ru_utime = {2, 999999}, .ru_stime = {3, 2}};
@@ -116,6 +140,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tail),
 		cmocka_unit_test(test_tail_of_much),
+		cmocka_unit_test(test_write_to_stream),
 		cmocka_unit_test(test_rusage),
 		cmocka_unit_test(test_json_u64),
 		cmocka_unit_test(test_path_replace),
