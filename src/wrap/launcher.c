@@ -35,14 +35,14 @@ static const struct launcher_variable buildcache_front[] = {
 static const struct launcher_variable none[] = {{NULL, NULL}};
 
 const struct launcher launchers[] = {
-	{"ccache", true, "CCACHE_DISABLE", ccache_front, ccache_behind},
-	{"sccache", true, "SCCACHE_NO_CACHE", sccache_front, sccache_behind},
-	{"distcc", false, NULL, distcc_front, none},
-	{"icecc", false, NULL, icecc_front, none},
-	{"buildcache", false, NULL, buildcache_front, none},
-	{"cachepot", false, NULL, none, none},
-	{"gomacc", false, NULL, none, none},
-	{NULL, false, NULL, NULL, NULL},
+	{"ccache", true, true, "CCACHE_DISABLE", ccache_front, ccache_behind},
+	{"sccache", true, false, "SCCACHE_NO_CACHE", sccache_front, sccache_behind},
+	{"distcc", false, false, NULL, distcc_front, none},
+	{"icecc", false, false, NULL, icecc_front, none},
+	{"buildcache", false, false, NULL, buildcache_front, none},
+	{"cachepot", false, false, NULL, none, none},
+	{"gomacc", false, false, NULL, none, none},
+	{NULL, false, false, NULL, NULL, NULL},
 };
 
 const struct launcher *launcher_named(const char *name)

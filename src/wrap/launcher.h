@@ -20,6 +20,7 @@ struct launcher_variable {
 struct launcher {
 	const char *name;
 	bool cache;                             /* may run behind the shim */
+	bool preprocesses;                      /* there it runs the preprocessor for every call */
 	const char *off;                        /* the user's own switch; NULL */
 	const struct launcher_variable *front;  /* what makes it do nothing in front */
 	const struct launcher_variable *behind; /* what makes it safe behind */

@@ -200,16 +200,19 @@ static void preprocessing_argv(const struct shim_call *c, struct strv *ret)
 }
 
 /* A cache that remembers what a source included answers without clang, and nothing names the
- * headers: then the preprocessor alone is run for them. */
+ * headers: then the preprocessor alone is run for them. That there is a list says nothing: with the
+ * first call that it gets, such a cache asks clang who it is, and the list is of that question. */
 static void list_headers_again(struct shim_call *c)
 {
+	const struct launcher *l = c->record.launcher ? launcher_named(c->record.launcher) : NULL;
 	auto_free char *path = headers_path(c);
 	auto_strv struct strv argv = STRV_INIT;
 	posix_spawn_file_actions_t actions;
 	pid_t pid;
 
 	if (!c->compiler || c->record.kind == CALL_RUSTC || c->record.status != 0 ||
-		!env_get(&c->env, "CC_PRINT_HEADERS") || access(path, F_OK) == 0)
+		!env_get(&c->env, "CC_PRINT_HEADERS") ||
+		(l && l->preprocesses && access(path, F_OK) == 0))
 		return;
 	preprocessing_argv(c, &argv);
 	ask_for_rule(c);
