@@ -27,7 +27,7 @@ static void print_json(const json_t *j)
 	putchar('\n');
 }
 
-/* The two sides; *old and *new are NULL on failure. */
+/* The caller frees both, also on failure. */
 static int read_both(const struct strv *files, struct profile **first, struct profile **second,
 	struct error *err)
 {

@@ -26,6 +26,21 @@ static uint64_t renamed(const struct rename *v, size_t n, uint64_t ref)
 	return r ? r->to : ref;
 }
 
+/* v: how call targets are renamed, or NULL when the values are none. */
+static void add_renamed_site(struct arena *a, struct value_site *to, const struct record *r,
+	size_t i, const struct rename *v, size_t n, bool first)
+{
+	const struct value_site *from = &r->sites[i];
+	struct value_datum few[SITE_MAX];
+	auto_free struct value_datum *many = from->n > SITE_MAX ? site_by_value(from) : NULL;
+	struct value_datum *in = many ? many : few;
+	uint32_t m = many ? from->n : site_order(r, from, few);
+
+	for (uint32_t j = 0; j < m && v; j++)
+		in[j].value = renamed(v, n, in[j].value);
+	site_add(a, to, in, m, 1, first);
+}
+
 /* Adds a record of one profile to another under a new name. */
 static int add_renamed(struct profile *to, const struct record *r, const char *name,
 	const struct rename *v, size_t n, struct error *err)
@@ -43,14 +58,9 @@ static int add_renamed(struct profile *to, const struct record *r, const char *n
 		d->bitmap[i] |= r->bitmap[i];
 	for (int k = 0; k < VALUE_KINDS; k++)
 		sites += r->n_sites[k];
-	for (size_t i = 0; i < sites; i++) {
-		struct value_datum in[SITE_MAX];
-		uint32_t m = site_order(r, &r->sites[i], in);
-
-		for (uint32_t j = 0; j < m && i < calls; j++)
-			in[j].value = renamed(v, n, in[j].value);
-		site_add(&to->arena, &d->sites[i], in, m, 1, d->adds == 0);
-	}
+	for (size_t i = 0; i < sites; i++)
+		add_renamed_site(
+			&to->arena, &d->sites[i], r, i, calls > i ? v : NULL, n, d->adds == 0);
 	/* Whether the order of a site is by file or by value is a matter of how often it was read.
 	 */
 	d->adds += r->adds;
