@@ -16,22 +16,35 @@ void elf_profile_release(struct elf_profile *p)
 	memset(p, 0, sizeof(*p));
 }
 
+const char *const elf_profile_runtimes[ELF_PROFILE_RUNTIMES] = {
+	"__llvm_", "__wr08_", "__wr09_", "__wr10_"};
+
+/* Behind the runtime's own beginning. */
 static const char *const names[ELF_PRF_SECTIONS] = {
-	[ELF_PRF_COUNTERS] = "__llvm_prf_cnts",
-	[ELF_PRF_DATA] = "__llvm_prf_data",
-	[ELF_PRF_NAMES] = "__llvm_prf_names",
-	[ELF_PRF_VALUES] = "__llvm_prf_vals",
-	[ELF_PRF_NODES] = "__llvm_prf_vnds",
-	[ELF_PRF_BITMAP] = "__llvm_prf_bits",
-	[ELF_PRF_VTABLES] = "__llvm_prf_vtab",
-	[ELF_PRF_VTABLE_NAMES] = "__llvm_prf_vns",
+	[ELF_PRF_COUNTERS] = "prf_cnts",
+	[ELF_PRF_DATA] = "prf_data",
+	[ELF_PRF_NAMES] = "prf_names",
+	[ELF_PRF_VALUES] = "prf_vals",
+	[ELF_PRF_NODES] = "prf_vnds",
+	[ELF_PRF_BITMAP] = "prf_bits",
+	[ELF_PRF_VTABLES] = "prf_vtab",
+	[ELF_PRF_VTABLE_NAMES] = "prf_vns",
 };
+
+/* What stands behind the beginning, or NULL when the name has another one. */
+static const char *behind(const char *name, const char *beginning)
+{
+	size_t n = strlen(beginning);
+
+	return strncmp(name, beginning, n) == 0 ? name + n : NULL;
+}
 
 static void note_section(const char *name, const GElf_Shdr *s, struct elf_profile *p)
 {
 	if (strcmp(name, "__llvm_covdata") == 0 || strcmp(name, "__llvm_covnames") == 0)
 		p->correlated = true;
-	if (!(s->sh_flags & SHF_ALLOC))
+	name = behind(name, p->runtime);
+	if (!name || !(s->sh_flags & SHF_ALLOC))
 		return;
 	for (size_t k = 0; k < ARRAY_SIZE(names); k++)
 		if (strcmp(name, names[k]) == 0)
@@ -42,10 +55,11 @@ static void note_section(const char *name, const GElf_Shdr *s, struct elf_profil
  * start, which goes into the header of profiles. */
 static void note_start(const char *symbol, uint64_t at, struct elf_profile *p)
 {
-	if (strncmp(symbol, "__start_", 8) != 0)
-		return;
-	for (size_t k = 0; k < ARRAY_SIZE(names); k++)
-		if (!p->v[k].n && strcmp(symbol + 8, names[k]) == 0)
+	const char *section = behind(symbol, "__start_");
+
+	section = section ? behind(section, p->runtime) : NULL;
+	for (size_t k = 0; k < ARRAY_SIZE(names) && section; k++)
+		if (!p->v[k].n && strcmp(section, names[k]) == 0)
 			p->v[k].at = at;
 }
 
@@ -58,9 +72,9 @@ static void note_symbols(
 		const char *name;
 		uint64_t *to;
 	} wanted[] = {
-		{"__llvm_profile_raw_version", &p->version_at},
-		{"__llvm_profile_counter_bias", &p->counter_bias_at},
-		{"__llvm_profile_bitmap_bias", &p->bitmap_bias_at},
+		{"profile_raw_version", &p->version_at},
+		{"profile_counter_bias", &p->counter_bias_at},
+		{"profile_bitmap_bias", &p->bitmap_bias_at},
 	};
 
 	for (size_t k = 0; k < n; k++) {
@@ -75,7 +89,8 @@ static void note_symbols(
 		note_start(name, s.st_value, p);
 		p->gcov = p->gcov || strcmp(name, "__gcov_exit") == 0 ||
 			  strcmp(name, "__gcov_dump") == 0;
-		for (size_t w = 0; w < ARRAY_SIZE(wanted); w++)
+		name = behind(name, p->runtime);
+		for (size_t w = 0; w < ARRAY_SIZE(wanted) && name; w++)
 			if (strcmp(name, wanted[w].name) == 0)
 				*wanted[w].to = s.st_value;
 	}
@@ -191,10 +206,11 @@ static void note_sections(const struct elf_image *i, struct elf_profile *p)
 			search_words(scn, &s, p);
 }
 
-int elf_profile_read(const void *data, size_t n, struct elf_profile *ret, struct error *err)
+int elf_profile_read(
+	const void *data, size_t n, const char *runtime, struct elf_profile *ret, struct error *err)
 {
 	auto_elf struct elf_image i = {0};
-	struct elf_profile p = {0};
+	struct elf_profile p = {.runtime = runtime};
 
 	if (elf_image_open(data, n, &i, err) < 0)
 		return -1;

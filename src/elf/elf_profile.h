@@ -25,12 +25,18 @@ struct elf_place {
 	uint64_t at, off, n; /* address, offset in the file, bytes; n is 0 when it is absent */
 };
 
+/* How the names of a profile runtime's symbols and sections begin: LLVM's own, and those of further
+ * runtimes in one image (wrap/retag.h). */
+#define ELF_PROFILE_RUNTIMES 4
+extern const char *const elf_profile_runtimes[ELF_PROFILE_RUNTIMES];
+
 struct elf_profile {
-	bool plain;       /* 64-bit and little-endian: the rest is filled in */
-	bool moves;       /* may be loaded anywhere (ET_DYN) */
-	bool no_sections; /* section headers were removed */
-	bool correlated;  /* built with profile correlation: its records are not loaded */
-	bool gcov;        /* carries the runtime of gcc's profiles */
+	const char *runtime; /* one of these */
+	bool plain;          /* 64-bit and little-endian: the rest is filled in */
+	bool moves;          /* may be loaded anywhere (ET_DYN) */
+	bool no_sections;    /* section headers were removed */
+	bool correlated;     /* built with profile correlation: its records are not loaded */
+	bool gcov;           /* carries the runtime of gcc's profiles */
 	struct elf_place v[ELF_PRF_SECTIONS];
 	struct elf_place first; /* loaded segment with the lowest address, rounded to pages */
 	/* Variables of the runtime; 0 when no symbol tells. */
@@ -42,5 +48,6 @@ struct elf_profile {
 	struct buf ids; /* build ids as raw profiles hold them: u64 length, bytes, padding to 8 */
 };
 void elf_profile_release(struct elf_profile *p);
-/* ERR_CORRUPT when data is no ELF file. */
-int elf_profile_read(const void *data, size_t n, struct elf_profile *ret, struct error *err);
+/* Of one runtime in the image. ERR_CORRUPT when data is no ELF file. */
+int elf_profile_read(const void *data, size_t n, const char *runtime, struct elf_profile *ret,
+	struct error *err);

@@ -59,18 +59,21 @@ static int add(struct run *r, const char *tool, struct error *err)
 static int add_called(struct run *r, struct error *err)
 {
 	const struct compile_log *l = &r->plain.facts.log;
-	auto_strv struct strv seen = STRV_INIT;
+	auto_strv struct strv tools = STRV_INIT;
 
 	for (size_t i = 0; i < l->n; i++) {
 		const struct compile_record *c = &l->v[i];
 
 		if ((c->class != CLASS_FOREIGN && c->class != CLASS_TARGET) || c->parent ||
-			c->kind == CALL_RUSTC || !c->tool || strv_has(&seen, c->tool))
+			c->kind == CALL_RUSTC || !c->tool || strv_has(&tools, c->tool))
 			continue;
-		strv_add(&seen, c->tool);
-		if (is_clang(c->tool) && !known(r, c->tool) && add(r, c->tool, err) < 0)
-			return -1;
+		strv_add(&tools, c->tool);
 	}
+	/* The order of the calls is another one each time. */
+	strv_sort(&tools);
+	for (size_t i = 0; i < tools.n; i++)
+		if (is_clang(tools.v[i]) && !known(r, tools.v[i]) && add(r, tools.v[i], err) < 0)
+			return -1;
 	return 0;
 }
 

@@ -336,6 +336,23 @@ static int find_places(struct finding *f, const struct mapping *file, struct err
 	return 0;
 }
 
+/* What the image's further runtimes have. */
+static int find_others(
+	struct finding *f, const struct mapping *m, const struct file_map *file, struct error *err)
+{
+	int rc = 0;
+
+	for (size_t k = 1; k < ELF_PROFILE_RUNTIMES && rc == 0; k++) {
+		if (elf_profile_read(file->p, file->n, elf_profile_runtimes[k], &f->one.elf, NULL) <
+			0)
+			return 0;
+		if (f->one.elf.v[ELF_PRF_COUNTERS].n)
+			rc = find_places(f, m, err);
+		elf_profile_release(&f->one.elf);
+	}
+	return rc;
+}
+
 static int look_at(struct finding *f, const struct mapping *m, struct error *err)
 {
 	auto_free char *way = way_to(f, m);
@@ -350,7 +367,7 @@ static int look_at(struct finding *f, const struct mapping *m, struct error *err
 				m->path);
 		return 0;
 	}
-	if (elf_profile_read(file.p, file.n, &f->one.elf, NULL) == 0) {
+	if (elf_profile_read(file.p, file.n, elf_profile_runtimes[0], &f->one.elf, NULL) == 0) {
 		f->gcov = f->gcov || f->one.elf.gcov;
 		if (!f->one.elf.plain)
 			strv_addf(f->notes,
@@ -364,6 +381,8 @@ static int look_at(struct finding *f, const struct mapping *m, struct error *err
 		if (f->one.elf.v[ELF_PRF_COUNTERS].n)
 			rc = find_places(f, m, err);
 		elf_profile_release(&f->one.elf);
+		if (rc == 0)
+			rc = find_others(f, m, &file, err);
 	}
 	file_unmap(&file);
 	return rc;

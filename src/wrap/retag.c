@@ -82,17 +82,17 @@ static void rename_in(struct object *o, const Elf64_Shdr *s)
 
 /* Every instrumented object defines the name of its profile file. What the runtime's own archive
  * holds is as good, and being asked for it, the linker loads it. */
-static void ask_for_runtime(struct object *o, const Elf64_Shdr *s, const Elf64_Shdr *names)
+static void ask_for_runtime(struct object *o, const Elf64_Shdr s, const Elf64_Shdr names)
 {
-	const char *table = (const char *)o->p + names->sh_offset;
+	const char *table = (const char *)o->p + names.sh_offset;
 	auto_free char *wanted = xasprintf("%sofile_filename", o->tag);
 	size_t n = strlen(wanted) + 1;
 
-	for (size_t k = 0; k < s->sh_size / sizeof(Elf64_Sym); k++) {
-		Elf64_Sym *y = (Elf64_Sym *)(void *)(o->p + s->sh_offset) + k;
+	for (size_t k = 0; k < s.sh_size / sizeof(Elf64_Sym); k++) {
+		Elf64_Sym *y = (Elf64_Sym *)(void *)(o->p + s.sh_offset) + k;
 
-		if (y->st_shndx == SHN_UNDEF || y->st_name >= names->sh_size ||
-			names->sh_size - y->st_name < n ||
+		if (y->st_shndx == SHN_UNDEF || y->st_name >= names.sh_size ||
+			names.sh_size - y->st_name < n ||
 			memcmp(table + y->st_name, wanted, n) != 0)
 			continue;
 		y->st_shndx = SHN_UNDEF;
@@ -114,11 +114,12 @@ int retag_bytes(uint8_t *data, size_t n, int raw_version, bool runtime, struct e
 		if (o.sections[k].sh_type == SHT_STRTAB && is_inside(&o, &o.sections[k]))
 			rename_in(&o, &o.sections[k]);
 	for (size_t k = 0; k < sections && !runtime; k++) {
-		const Elf64_Shdr *s = &o.sections[k];
+		/* a copy: in a damaged file the symbols may lie over the headers */
+		const Elf64_Shdr s = o.sections[k];
 
-		if (s->sh_type == SHT_SYMTAB && is_inside(&o, s) && s->sh_offset % 8 == 0 &&
-			s->sh_link < sections && is_inside(&o, &o.sections[s->sh_link]))
-			ask_for_runtime(&o, s, &o.sections[s->sh_link]);
+		if (s.sh_type == SHT_SYMTAB && is_inside(&o, &s) && s.sh_offset % 8 == 0 &&
+			s.sh_link < sections && is_inside(&o, &o.sections[s.sh_link]))
+			ask_for_runtime(&o, s, o.sections[s.sh_link]);
 	}
 	return 0;
 }

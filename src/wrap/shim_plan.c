@@ -169,9 +169,14 @@ static void add_flags(struct compile_record *r, const struct strv *flags)
 static void note_retag(
 	struct shim_call *c, const struct node_compiler *own, const struct cc_call *a)
 {
+	auto_free char *why = NULL;
+
 	if (c->node->mode != MODE_INSTRUMENTED || !own->retag || !makes_code(c->record.kind))
 		return;
 	c->retag = own->retag;
+	why = c->record.why;
+	c->record.why =
+		xasprintf("%s; its counters have a runtime of raw version %d", why, own->retag);
 	if (c->record.kind == CALL_COMPILE)
 		cc_objects(a, c->record.cwd, &c->objects);
 }

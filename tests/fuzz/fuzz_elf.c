@@ -1,12 +1,14 @@
 /* Any bytes as an object file or a linked one: facts, or an error that says why not. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "elf/elf_facts.h"
 #include "elf/elf_profile.h"
+#include "wrap/retag.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -33,11 +35,23 @@ static void from_memory(const uint8_t *data, size_t n)
 	struct error err = ERROR_INIT;
 	char hash[65];
 
-	told(elf_profile_read(data, n, &profile, &err), &err);
-	elf_profile_release(&profile);
+	for (size_t i = 0; i < ELF_PROFILE_RUNTIMES; i++) {
+		told(elf_profile_read(data, n, elf_profile_runtimes[i], &profile, &err), &err);
+		elf_profile_release(&profile);
+	}
 	told(elf_object_code(data, n, hash, &functions, &err), &err);
 	told(elf_object_origin(data, n, &origin, &err), &err);
 	elf_origin_release(&origin);
+}
+
+static void renamed(const uint8_t *data, size_t n)
+{
+	auto_free uint8_t *copy = malloc(n ? n : 1);
+	struct error err = ERROR_INIT;
+
+	must(copy, "no memory");
+	memcpy(copy, data, n);
+	told(retag_bytes(copy, n, 8, false, &err), &err);
 }
 
 static void from_file(const char *path)
@@ -59,6 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	must(fd >= 0 && write(fd, data, n) == (ssize_t)n, "no memory file");
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	from_memory(data, n);
+	renamed(data, n);
 	from_file(path);
 	close(fd);
 	return 0;

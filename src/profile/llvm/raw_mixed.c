@@ -19,12 +19,20 @@ struct division {
 	struct raw_shape shapes[WIDTHS];
 	struct names names;
 	uint64_t bytes; /* of the section as the header has it, up to a record too long */
-	uint8_t *ways;  /* to divide the rest from each multiple of 8 on: 0, 1, or 2 for more */
+	/* For each multiple of 8: how often the rest can be divided from a record there on: 0, 1,
+	 * or 2 for more. */
+	uint8_t *ways;
 };
 
+/* Whether the section may end there: the header's records are not more than what makes it up. */
 static bool is_end(const struct division *d, uint64_t at)
 {
 	return at <= d->bytes && d->bytes - at < d->i->shape.size;
+}
+
+static bool is_record(const struct division *d, uint64_t at)
+{
+	return at < d->bytes && d->ways[at / 8];
 }
 
 static uint64_t field(const struct division *d, uint64_t at, unsigned offset, unsigned width)
@@ -62,7 +70,7 @@ static bool may_be(const struct division *d, uint64_t at, const struct raw_shape
 
 static unsigned ways_at(const struct division *d, uint64_t at)
 {
-	return is_end(d, at) ? 1 : at < d->bytes ? d->ways[at / 8] : 0;
+	return is_record(d, at) ? d->ways[at / 8] : is_end(d, at);
 }
 
 /* From the end to the front: a way from here is a record and a way from where it ends. */
@@ -114,7 +122,7 @@ static void convert(const struct division *d, struct raw_image *ret)
 	uint8_t *v = xcalloc(d->bytes / d->shapes[NARROW].size + 1, wide->size);
 	uint64_t k = 0;
 
-	for (uint64_t at = 0; !is_end(d, at); k++) {
+	for (uint64_t at = 0; is_record(d, at); k++) {
 		const struct raw_shape *s = &d->shapes[NARROW];
 
 		if (!may_be(d, at, s) || !ways_at(d, at + s->size))

@@ -634,6 +634,36 @@ static void states_of_a_crafted_folder(void **state)
 	assert_int_equal(f->facts.raws[9].state, RAW_INVALID);
 }
 
+/* An image with two runtimes: each writes its profile behind the other's. */
+static void one_of_two_runtimes(void **state)
+{
+	static const char list[] = "start 100 1\nstart 101 1\nstart 102 1\n";
+	struct fixture *f = *state;
+	auto_free char *at = path_join(f->profiles, "edge");
+	auto_buf struct buf one = BUF_INIT, two = BUF_INIT, both = BUF_INIT;
+	auto_strv struct strv pair = STRV_INIT;
+	struct elf_facts facts = {0};
+
+	make_raw(subject, &one);
+	make_raw(hookless, &two);
+	buf_add(&both, one.p, one.n);
+	buf_add(&both, two.p, two.n);
+	assert_int_equal(elf_facts_read(hookless, &facts, NULL), 0);
+	strv_addf(&pair, "%s+%s", names.v[0], facts.names_sha256);
+	elf_facts_release(&facts);
+	assert_int_equal(dir_create(at, 0755, NULL), 0);
+	put(at, "processes", list, strlen(list));
+	put(at, "100.profraw", both.p, both.n);
+	put(at, "101.profraw", one.p, one.n);
+	put(at, "102.profraw", two.p, two.n);
+	assert_int_equal(train_collect(f->profiles, "edge", &pair, &f->facts, &f->err), 0);
+	assert_int_equal(f->facts.n_raws, 3);
+	assert_int_equal(f->facts.raws[0].state, RAW_VALID);
+	assert_int_equal(f->facts.raws[1].state, RAW_INVALID);
+	assert_part(f->facts.raws[1].problem, "holds 1 of the 2 profiles");
+	assert_int_equal(f->facts.raws[2].state, RAW_INVALID);
+}
+
 static void list_that_says_rubbish(void **state)
 {
 	static const char list[] =
@@ -721,6 +751,7 @@ int main(int argc, char **argv)
 		TEST(no_proof_without_runtime),
 		TEST(no_proof_when_it_leaves_by_exit),
 		TEST(states_of_a_crafted_folder),
+		TEST(one_of_two_runtimes),
 		TEST(list_that_says_rubbish),
 	};
 	char name[] = "/tmp/whet-train-XXXXXX";
