@@ -51,7 +51,9 @@ class Sqlite:
             return
         self.prepare(source, log)
         call(['clang-22', *flags, '-fprofile-generate', '-DSQLITE_THREADSAFE=0',
-              '-DSQLITE_OMIT_LOAD_EXTENSION', '-o', to, 'shell.c', 'sqlite3.c', '-lm'], log, source)
+              '-DSQLITE_OMIT_LOAD_EXTENSION', '-o', to + '.new', 'shell.c', 'sqlite3.c', '-lm'],
+             log, source)
+        os.rename(to + '.new', to)
 
     def run(self, binary, i, profile):
         sql = statements(i, [
@@ -139,10 +141,11 @@ class OneCall:
         self.compiler, self.files, self.arguments, self.more = compiler, files, arguments, list(more)
 
     def build(self, source, to, flags, log):
-        command = ' '.join([self.compiler, *flags, '-w', '-fprofile-generate', '-o', to, *self.more,
-                            self.files, '-lm'])
+        command = ' '.join([self.compiler, *flags, '-w', '-fprofile-generate', '-o', to + '.new',
+                            *self.more, self.files, '-lm'])
         if not os.path.exists(to):
             call(['sh', '-c', command], log, source)
+            os.rename(to + '.new', to)
         self.inputs = os.path.dirname(to)
 
     def run(self, binary, i, profile):
