@@ -1,5 +1,6 @@
-/* What a command costs: user and system time in ns, largest resident size in KiB. Its standard output
- * is thrown away. A program of its own, since a child counts the memory of who started it. */
+/* What a command costs: user and system time in ns, largest resident size in KiB. Its standard
+ * output is thrown away. A program of its own, since a child counts the memory of who started it.
+ */
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
