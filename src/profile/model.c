@@ -42,15 +42,20 @@ void *arena_zalloc(struct arena *a, size_t n)
 	return memset(arena_alloc(a, n), 0, n);
 }
 
-void arena_release(struct arena *a)
+static void arena_rollback(struct arena *a, const struct arena *to)
 {
-	while (a->chunks) {
+	while (a->chunks != to->chunks) {
 		struct arena_chunk *next = a->chunks->next;
 
 		free(a->chunks);
 		a->chunks = next;
 	}
-	a->p = a->end = NULL;
+	*a = *to;
+}
+
+void arena_release(struct arena *a)
+{
+	arena_rollback(a, &(struct arena){0});
 }
 
 struct profile *profile_new(void)
@@ -236,7 +241,7 @@ void profile_drop_unexecuted(struct profile *p)
 struct profile_mark profile_mark(const struct profile *p)
 {
 	return (struct profile_mark){
-		p->n_keys, p->n_records, p->n_ids, p->flags, p->has_records, p->layouts};
+		p->arena, p->n_keys, p->n_records, p->n_ids, p->flags, p->has_records, p->layouts};
 }
 
 void profile_rollback(struct profile *p, const struct profile_mark *m)
@@ -262,6 +267,7 @@ void profile_rollback(struct profile *p, const struct profile_mark *m)
 	p->flags = m->flags;
 	p->has_records = m->has_records;
 	p->layouts = m->layouts;
+	arena_rollback(&p->arena, &m->arena);
 }
 
 int profile_join_flags(struct profile *p, uint64_t flags, size_t n, struct error *err)

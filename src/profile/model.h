@@ -128,6 +128,7 @@ struct key *profile_find(const struct profile *p, const char *name, size_t n, ui
 struct record *key_record(const struct key *k, uint64_t hash);
 
 struct profile_mark {
+	struct arena arena;
 	size_t n_keys, n_records, n_ids;
 	uint64_t flags;
 	bool has_records;

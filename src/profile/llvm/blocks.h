@@ -10,6 +10,7 @@ struct value_block {
 	uint32_t n_sites[VALUE_KINDS];
 	const uint8_t *per_site[VALUE_KINDS]; /* how many values each site has */
 	const uint8_t *data[VALUE_KINDS];     /* (value, count) pairs, site after site */
+	bool filled;                          /* there are any */
 };
 
 /* Reads the block at the reader's position and moves behind it. */

@@ -257,8 +257,13 @@ static int build_record(struct builder *b, uint64_t k, struct error *err)
 	e->record = profile_resolve(b->p, name->p, name->n, ref, &s, err);
 	if (!e->record)
 		return -1;
-	if (sites)
-		b->l->valued[b->l->n_valued++] = (uint32_t)k;
+	if (sites) {
+		struct valued *v = &b->l->valued[b->l->n_valued++];
+
+		v->record = e->record;
+		v->index = (uint32_t)k;
+		memcpy(v->n_sites, s.n_sites, sizeof(v->n_sites));
+	}
 	return 0;
 }
 
@@ -308,6 +313,21 @@ static void keep_copy(struct builder *b)
 		b->l->first_function++;
 }
 
+static size_t count_valued(const struct raw_image *i)
+{
+	size_t n = 0;
+
+	for (uint64_t k = 0; k < i->n_data; k++) {
+		const uint8_t *sites = record_at(i, k) + i->shape.n_sites;
+		uint64_t any = 0;
+
+		for (int v = 0; v < i->shape.kinds; v++)
+			any |= raw_field(i, sites + 2 * (size_t)v, 2);
+		n += any != 0;
+	}
+	return n;
+}
+
 struct layout *layout_build(struct profile *p, const struct raw_image *i, struct error *err)
 {
 	struct builder b = {.p = p, .i = i};
@@ -324,7 +344,7 @@ struct layout *layout_build(struct profile *p, const struct raw_image *i, struct
 	b.l = arena_zalloc(&p->arena, sizeof(*b.l));
 	b.l->n = i->n_data;
 	b.l->v = arena_zalloc(&p->arena, i->n_data * sizeof(*b.l->v));
-	b.l->valued = arena_alloc(&p->arena, i->n_data * sizeof(uint32_t));
+	b.l->valued = arena_alloc(&p->arena, count_valued(i) * sizeof(*b.l->valued));
 	for (uint64_t k = 0; k < i->n_data && rc == 0; k++)
 		rc = build_record(&b, k, err);
 	names_release(&b.names);

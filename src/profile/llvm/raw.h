@@ -27,6 +27,8 @@ struct raw_image {
 	uint64_t values_n; /* bytes from the value data to the end of the file */
 	uint64_t end;      /* of the value data in the file; known after the check */
 	struct layout *layout;
+	struct values_at *filled; /* value blocks that hold any; malloc'ed */
+	size_t n_filled, cap_filled;
 	uint64_t bias; /* what load address randomisation added, against the layout */
 	/* Instead of bias when functions did not move alike; malloc'ed, NULL otherwise. */
 	struct address *own_addresses;
@@ -34,6 +36,11 @@ struct raw_image {
 	struct range *vtable_ranges; /* ascending; malloc'ed, NULL without vtables */
 	bool mixed;        /* records of two sizes lay in the data section: see raw_mixed() */
 	uint8_t *own_data; /* data then points to these records of one size; malloc'ed, or NULL */
+};
+
+struct values_at {
+	size_t valued; /* index in the layout's list */
+	uint64_t off;  /* of the block in the file */
 };
 
 struct range {
@@ -57,12 +64,18 @@ struct layout_record {
 	bool timed; /* a time stamp stands in front of the counters */
 };
 
+struct valued {
+	struct record *record;
+	uint32_t index;                /* in the layout */
+	uint32_t n_sites[VALUE_KINDS]; /* a copy: the record itself is far away in memory */
+};
+
 struct layout {
 	struct layout *next;
 	struct raw_image like; /* header fields of the first image; its pointers are copies */
 	size_t n;
 	struct layout_record *v;
-	uint32_t *valued; /* indices of the records that have value sites */
+	struct valued *valued; /* the records that have value sites, in order */
 	size_t n_valued;
 	struct address *addresses; /* ascending, one for each address */
 	size_t n_addresses;

@@ -16,6 +16,7 @@ static void images_free(struct raw_images *s)
 {
 	for (size_t k = 0; k < s->n; k++) {
 		free(s->v[k].own_addresses);
+		free(s->v[k].filled);
 		free(s->v[k].vtable_ranges);
 		free(s->v[k].own_data);
 	}
@@ -137,25 +138,30 @@ static void add_converted(const struct raw_image *i, const struct layout_record 
 struct adding {
 	struct profile *p;
 	const struct raw_image *i;
-	struct reader values;
+	struct reader file;
 	struct value_map map;
 	uint64_t weight;
 };
 
-static void add_values(struct adding *a, struct record *rec)
+/* Adds the k-th of the value blocks that hold any. */
+static void add_values(struct adding *a, size_t k)
 {
+	const struct values_at *at = &a->i->filled[k];
+	struct record *rec = a->i->layout->valued[at->valued].record;
 	struct value_block b;
 
-	if (value_block_read(&a->values, &b, NULL) == 0)
+	a->file.off = at->off;
+	if (value_block_read(&a->file, &b, NULL) == 0)
 		value_block_add(&a->p->arena, rec, &b, a->i->big, &a->map, a->weight);
 }
 
+/* A record may be there twice, and must know at the second time that it was added to. */
 static void add_records(struct adding *a)
 {
 	const struct raw_image *i = a->i;
 	const struct layout *l = i->layout;
 	bool plain = !i->big && !(i->flags & FLAG_BYTE_COVERAGE);
-	size_t valued = 0;
+	size_t filled = 0;
 
 	for (size_t k = 0; k < l->n; k++) {
 		const struct layout_record *e = &l->v[k];
@@ -168,11 +174,8 @@ static void add_records(struct adding *a)
 			add_converted(i, e, a->weight);
 		for (uint32_t m = 0; m < rec->n_bitmap; m++)
 			rec->bitmap[m] |= i->bitmap[e->bitmap + m];
-		if (valued < l->n_valued && l->valued[valued] == k) {
-			valued++;
-			if (!i->values_missing)
-				add_values(a, rec);
-		}
+		if (filled < i->n_filled && l->valued[i->filled[filled].valued].index == k)
+			add_values(a, filled++);
 		rec->adds++;
 	}
 }
@@ -183,17 +186,16 @@ static void add_image(struct profile *p, const struct raw_image *i, const uint8_
 	struct layout *l = i->layout;
 	struct adding a = {p, i, reader_of(file, n), {raw_value, i}, weight};
 
-	a.values.big = i->big;
-	a.values.off = (size_t)(i->values - file);
+	a.file.big = i->big;
 	if (l->block)
 		counts_add(l->block, i->counters, i->n_counters, weight);
-	/* A record must know whether it was added to before, and whether more than once. After that
-	 * only those with values are to be looked at. */
+	/* A record counts whether it was added to, and whether more than once. After that only
+	 * those with values are to be looked at. */
 	if (!l->block || l->adds < 2 || i->bitmap_n)
 		add_records(&a);
 	else
-		for (size_t k = 0; k < l->n_valued && !i->values_missing; k++)
-			add_values(&a, l->v[l->valued[k]].record);
+		for (size_t k = 0; k < i->n_filled; k++)
+			add_values(&a, k);
 	if (l->adds < 2)
 		l->adds++;
 	if (i->flags & FLAG_TEMPORAL)

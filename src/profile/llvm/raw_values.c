@@ -35,17 +35,22 @@ int raw_values_check(struct raw_image *i, const uint8_t *file, size_t n, struct 
 	if (i->values_missing)
 		return 0;
 	for (size_t k = 0; k < l->n_valued; k++) {
-		const struct record *rec = l->v[l->valued[k]].record;
+		const struct valued *v = &l->valued[k];
+		uint64_t off = r.off;
 		struct value_block b;
 
 		if (value_block_read(&r, &b, err) < 0)
-			return error_context(err, "'%s'", rec->key->name);
-		if (memcmp(b.n_sites, rec->n_sites, sizeof(b.n_sites)) != 0)
+			return error_context(err, "'%s'", v->record->key->name);
+		if (memcmp(b.n_sites, v->n_sites, sizeof(b.n_sites)) != 0)
 			return error_set(err, ERR_CORRUPT,
 				"'%s' has %u, %u and %u value sites in its data record, but %u, "
 				"%u and %u in its value data",
-				rec->key->name, rec->n_sites[0], rec->n_sites[1], rec->n_sites[2],
+				v->record->key->name, v->n_sites[0], v->n_sites[1], v->n_sites[2],
 				b.n_sites[0], b.n_sites[1], b.n_sites[2]);
+		if (!b.filled)
+			continue;
+		array_reserve(i->filled, i->n_filled, i->cap_filled);
+		i->filled[i->n_filled++] = (struct values_at){k, off};
 	}
 	i->end = r.off;
 	return 0;

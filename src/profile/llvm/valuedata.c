@@ -35,6 +35,7 @@ static int read_kind(
 			"value block has %u sites at byte %zu, more than fit into it", sites, at);
 	b->n_sites[kind] = sites;
 	b->per_site[kind] = per_site;
+	b->filled |= values != 0;
 	return 0;
 }
 
@@ -84,6 +85,8 @@ void value_block_add(struct arena *a, struct record *r, const struct value_block
 			struct value_datum in[SITE_MAX];
 			uint32_t n = b->per_site[kind][s];
 
+			if (!n)
+				continue;
 			for (uint32_t i = 0; i < n; i++, p += 16) {
 				in[i].value = load64(p, big);
 				in[i].count = load64(p + 8, big);
