@@ -231,7 +231,10 @@ static void search_gcov(Elf_Scn *scn, const GElf_Shdr *head, struct elf_facts *f
 /* Of objects that have a runtime of their own (wrap/retag.h). */
 static bool is_other_names(const char *name)
 {
-	return strncmp(name, "__wr", 4) == 0 && strcmp(name + 6, "_prf_names") == 0;
+	static const char end[] = "_prf_names";
+	size_t n = strlen(name), k = sizeof(end) - 1;
+
+	return n == 6 + k && memcmp(name, "__wr", 4) == 0 && memcmp(name + 6, end, k) == 0;
 }
 
 static void read_prf_section(
