@@ -107,6 +107,8 @@ static json_t *process_json(const struct process_evidence *p)
 	json_object_set_new(o, "origin", json_string(origin_names[p->origin]));
 	json_object_set_new(o, "exec", json_boolean(p->exec));
 	json_object_set_new(o, "signal", json_integer(p->signal));
+	if (p->snapshot)
+		json_object_set_new(o, "snapshot", json_true());
 	json_object_set_new(o, "state", json_string(raw_state_name(p->state)));
 	json_set_text(o, "file", p->file);
 	return o;
@@ -191,6 +193,7 @@ static int processes_from_json(const json_t *a, struct training_facts *t, struct
 		p.parent = (pid_t)json_opt_int(o, "parent", 0);
 		p.exec = json_opt_bool(o, "exec", false);
 		p.signal = (int)json_opt_int(o, "signal", 0);
+		p.snapshot = json_opt_bool(o, "snapshot", false);
 		fact_take_str(o, "file", &p.file);
 		array_reserve(t->processes, t->n_processes, t->cap_processes);
 		t->processes[t->n_processes++] = p;

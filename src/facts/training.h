@@ -49,8 +49,9 @@ struct process_evidence {
 	pid_t pid, parent;
 	char *launch; /* "edge", "edge#2", or the phase's name */
 	enum process_origin origin;
-	bool exec;  /* it replaced its image by another program: no profile is due */
-	int signal; /* signal that ended it, when known; else 0 */
+	bool exec;     /* it replaced its image by another program: no profile is due */
+	int signal;    /* signal that ended it, when known; else 0 */
+	bool snapshot; /* whet took its profile from outside before it was killed */
 	enum raw_state state;
 	char *file; /* its raw profile, relative to the training's folder; NULL when missing */
 };

@@ -55,6 +55,11 @@ static void judge(const struct training_facts *t, struct verdicts *vs)
 		const struct process_evidence *p = &t->processes[i];
 
 		due += !p->exec;
+		if (p->snapshot && p->state == RAW_VALID)
+			evidence_add(&e,
+				"pid %d (launch '%s'): did not write its profile; a snapshot was "
+				"taken before it was stopped",
+				(int)p->pid, p->launch ? p->launch : "?");
 		if (is_bad(t, p)) {
 			bad++;
 			describe(p, &e);
@@ -80,7 +85,7 @@ static void judge(const struct training_facts *t, struct verdicts *vs)
 			"timeout), and let its user write to the profile folder; then train again",
 			"%zu of %zu processes left no profile of their own, 0 allowed", bad, due);
 	else
-		verdict_pass(vs, "every-process-flushed", NULL,
+		verdict_pass(vs, "every-process-flushed", &e,
 			"0 of %zu processes left no profile of their own, 0 allowed", due);
 }
 

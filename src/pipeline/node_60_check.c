@@ -73,6 +73,7 @@ static int replay_fresh(struct run *r, const struct node_key *k, struct error *e
 		.self = r->o->self,
 		.events = r->o->events,
 		.node = "check",
+		.training = &r->training,
 	};
 
 	if (dir_create(folder, 0711, err) < 0 || train_run(&o, &r->replay, err) < 0)

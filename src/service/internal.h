@@ -48,10 +48,13 @@ struct service {
 	uint64_t started; /* CLOCK_MONOTONIC */
 	off_t log_from;   /* its own output begins here; before it stands the setup's */
 	bool v6;          /* it answers on ::1 and not on 127.0.0.1 */
+	struct service_last_words last_words;
 	struct watched *watched;
 	size_t n_watched, cap_watched;
 };
 
+/* Whether the signal would end the process at once, without any of its code. */
+bool signal_is_fatal(pid_t pid, int sig);
 void service_watch_release(struct service *s);
 
 /* One line about how the program ended. Caller frees. */

@@ -197,6 +197,7 @@ static int launch(const struct service_options *o, const struct strv *argv, cons
 		o->plan->ready_timeout_ns ? o->plan->ready_timeout_ns : READY_TIMEOUT_DEFAULT_NS;
 	s->started = clock_mono_ns();
 	s->log_from = from < 0 ? 0 : from;
+	s->last_words = o->last_words;
 	*ret = s;
 	return 0;
 }
@@ -252,20 +253,38 @@ int service_start(const struct service_options *o, struct service **ret, struct 
 
 /* ---- Stop ----------------------------------------------------------------------------------- */
 
+static void tell(const struct service *s, const pid_t *pids, size_t n)
+{
+	if (n && s->last_words.call)
+		s->last_words.call(s->last_words.ctx, pids, n);
+}
+
+static void send_stop(const struct service *s)
+{
+	auto_free pid_t *pids = NULL;
+	size_t n = tree_targets(s->tree, &pids), fatal = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (signal_is_fatal(pids[i], s->stop_signal))
+			pids[fatal++] = pids[i];
+	tell(s, pids, fatal);
+	tree_signal(s->tree, s->stop_signal);
+}
+
 /* Waits for the tree to end by itself after the stop signal. */
 static bool ends_by_itself(struct service *s)
 {
 	uint64_t end = clock_mono_ns() + s->stop_timeout_ns, now;
 	bool main_alive = !tree_main_ended(s->tree, NULL);
 
-	tree_signal(s->tree, s->stop_signal);
+	send_stop(s);
 	if (main_alive) {
 		if (tree_wait_main(s->tree, s->stop_timeout_ns) != 0)
 			return false;
 		now = clock_mono_ns();
 		if (tree_wait_gone(s->tree, now + LEFTOVER_NS < end ? LEFTOVER_NS : 0) == 0)
 			return true;
-		tree_signal(s->tree, s->stop_signal);
+		send_stop(s);
 	}
 	now = clock_mono_ns();
 	return tree_wait_gone(s->tree, now < end ? end - now : 0) == 0;
@@ -277,7 +296,11 @@ int service_stop(struct service *s, struct service_end *ret, struct error *err)
 	struct proc_exit how = {0};
 
 	if (!tree_gone(s->tree) && !ends_by_itself(s)) {
+		auto_free pid_t *pids = NULL;
+		size_t n = tree_members(s->tree, &pids);
+
 		end.killed = true;
+		tell(s, pids, n);
 		if (tree_kill(s->tree, err) < 0)
 			return error_context(err, "service '%s'", s->name);
 	}

@@ -13,6 +13,14 @@
 
 struct service; /* one running service */
 
+/* Told of processes right before they are killed: at a stop's deadline the whole tree, and before
+ * the stop signal those whom it ends outright, since they neither handle nor ignore nor block it.
+ */
+struct service_last_words {
+	void (*call)(void *ctx, const pid_t *pids, size_t n); /* NULL: nobody is told */
+	void *ctx;
+};
+
 struct service_options {
 	const struct plan_service *plan;
 	const struct strv *vars; /* placeholders: binary, work, port, port.NAME, url, source, … and
@@ -24,6 +32,7 @@ struct service_options {
 	const char *self;        /* path of whet, for builtin services */
 	uint16_t port;
 	int cpu; /* -1: not pinned */
+	struct service_last_words last_words;
 };
 
 /* Starts it and waits until it is ready: setup command, program, readiness. Setup and readiness

@@ -285,23 +285,32 @@ size_t tree_members(const struct tree *t, pid_t **ret)
 	return n;
 }
 
-void tree_signal(const struct tree *t, int sig)
+size_t tree_targets(const struct tree *t, pid_t **ret)
 {
 	auto_free struct link *v = NULL;
-	size_t n;
+	bool main_runs = !t->gone && !tree_main_ended(t, NULL);
+	size_t n = t->gone || main_runs ? 0 : tree_links(t->reaper, &v), targets = 0;
 
-	if (t->gone)
-		return;
-	if (!tree_main_ended(t, NULL)) {
-		/* Not kill(): the pid could be another process's by now. */
-		if (t->pidfd >= 0)
-			syscall(SYS_pidfd_send_signal, t->pidfd, sig, NULL, 0);
-		return;
-	}
-	n = tree_links(t->reaper, &v);
+	*ret = xcalloc(n + 1, sizeof(**ret));
+	if (main_runs)
+		(*ret)[targets++] = t->main;
 	for (size_t i = 0; i < n; i++)
 		if (v[i].parent == t->reaper)
-			kill(v[i].pid, sig);
+			(*ret)[targets++] = v[i].pid;
+	return targets;
+}
+
+void tree_signal(const struct tree *t, int sig)
+{
+	auto_free pid_t *pids = NULL;
+	size_t n = tree_targets(t, &pids);
+
+	for (size_t i = 0; i < n; i++) {
+		if (pids[i] != t->main)
+			kill(pids[i], sig);
+		else if (t->pidfd >= 0) /* not kill(): its pid could be another process's by now */
+			syscall(SYS_pidfd_send_signal, t->pidfd, sig, NULL, 0);
+	}
 }
 
 int tree_kill(struct tree *t, struct error *err)

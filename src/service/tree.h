@@ -33,8 +33,9 @@ int tree_wait_gone(struct tree *t, uint64_t timeout_ns);
 /* Pids of the tree, parents before children, the program first while it lives. *ret is malloc'ed;
  * returns count. */
 size_t tree_members(const struct tree *t, pid_t **ret);
-/* Signals the program, or, when it is gone, those processes of the tree that have no parent in it.
- */
+/* Whom tree_signal() would signal: the program, or, when it is gone, those processes of the tree
+ * that have no parent in it. *ret is malloc'ed; returns count. */
+size_t tree_targets(const struct tree *t, pid_t **ret);
 void tree_signal(const struct tree *t, int sig);
 /* SIGKILL to everything until nothing is left. ERR_INTERNAL when something will not die in 10 s. */
 int tree_kill(struct tree *t, struct error *err);

@@ -242,6 +242,33 @@ static void judge_content(const char *path, const struct strv *names, struct raw
 	profile_images_release(&images);
 }
 
+/* A snapshot is of all images of a process: it stands for those that left nothing usable. */
+static void note_file(struct collecting *c, pid_t pid, const char *image, const struct raw_file *r)
+{
+	bool snapshot = !strcmp(image, SNAPSHOT_IMAGE);
+
+	for (size_t i = 0; i < c->n; i++) {
+		struct entry *e = &c->v[i];
+
+		if (e->e.pid != pid || e->replaced ||
+			(snapshot ? e->e.state == RAW_VALID : strcmp(e->image, image) != 0))
+			continue;
+		e->e.state = r->state;
+		e->e.snapshot = snapshot;
+		free(e->e.file);
+		e->e.file = xstrdup(r->path);
+	}
+}
+
+static bool has_entry(const struct collecting *c, pid_t pid, const char *image)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->v[i].e.pid == pid && !c->v[i].replaced &&
+			(!strcmp(image, SNAPSHOT_IMAGE) || !strcmp(c->v[i].image, image)))
+			return true;
+	return false;
+}
+
 static void judge_file(struct collecting *c, const char *name)
 {
 	auto_free char *path = path_join(c->folder, name);
@@ -249,7 +276,6 @@ static void judge_file(struct collecting *c, const char *name)
 		.path = xasprintf("%s/%s", c->launch, name), .launch = xstrdup(c->launch)};
 	char image[sizeof(c->v->image)];
 	pid_t pid = pid_of_name(name, image);
-	struct entry *e = pid ? entry_of(c, pid, image) : NULL;
 	struct stat st;
 
 	if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode)) {
@@ -261,10 +287,9 @@ static void judge_file(struct collecting *c, const char *name)
 		r.size = (uint64_t)st.st_size;
 		judge_content(path, c->names, &r);
 	}
-	if (e) {
+	if (pid && has_entry(c, pid, image)) {
 		r.pid = pid;
-		e->e.state = r.state;
-		e->e.file = xstrdup(r.path);
+		note_file(c, pid, image, &r);
 	}
 	array_reserve(c->facts->raws, c->facts->n_raws, c->facts->cap_raws);
 	c->facts->raws[c->facts->n_raws++] = r;

@@ -47,7 +47,10 @@ void collect_sort(struct training_facts *facts);
 /* ---- session.c: the services of one training --------------------------------------------------
  */
 
+struct session;
+
 struct running {
+	struct session *session;
 	const struct plan_service *plan;
 	struct service *s;
 	const char *launch; /* NULL: its processes leave no profiles */
@@ -69,6 +72,11 @@ struct session {
 		int signal;
 	} *ends;
 	size_t n_ends, cap_ends;
+	struct {
+		pid_t pid;
+		const char *launch;
+	} *snapshots; /* taken, see snapshots.c */
+	size_t n_snapshots, cap_snapshots;
 };
 
 int session_open(struct session *s, const struct train_options *o, const char *profiles,
@@ -87,6 +95,18 @@ void session_fail(struct session *s, const char *text); /* adds to facts->failur
 /* Collects the evidence of all launches into facts. */
 int session_collect(struct session *s, struct error *err);
 void session_close(struct session *s); /* what still runs is killed */
+
+/* ---- snapshots.c: processes that are killed before they write their profile -------------------
+ */
+
+#define SNAPSHOT_IMAGE "snapshot" /* LAUNCH/PID.snapshot.profraw: whet took it, of all images */
+
+/* Takes those of processes of a service, a struct running, that are about to be killed. */
+void snapshots_take(void *running, const pid_t *pids, size_t n);
+/* Once all processes are gone: puts the snapshots of those without a profile beside the others. */
+int snapshots_put(struct session *s, struct error *err);
+/* Warns of each that stands in a profile's place. */
+void snapshots_tell(const struct session *s);
 
 /* ---- phase_http.c, phase_run.c ------------------------------------------------------------------
  */

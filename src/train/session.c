@@ -1,3 +1,4 @@
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -71,6 +72,7 @@ void session_close(struct session *s)
 		service_free(s->services[i].s);
 	free(s->services);
 	free(s->ends);
+	free(s->snapshots);
 	strv_release(&s->vars);
 	strv_release(&s->launches);
 	watch_release(&s->watch);
@@ -94,7 +96,7 @@ static int start_one(struct session *s, const struct plan_service *plan, struct 
 		.self = s->o->self,
 		.cpu = -1};
 
-	*r = (struct running){.plan = plan};
+	*r = (struct running){.session = s, .plan = plan};
 	launch_environment(&env);
 	if (service_place(plan, work, &s->vars, &o.port, err) < 0)
 		return -1;
@@ -102,6 +104,7 @@ static int start_one(struct session *s, const struct plan_service *plan, struct 
 		r->launch = launch_new(s->profiles, plan->name, &s->launches, &env, err);
 		if (!r->launch)
 			return -1;
+		o.last_words = (struct service_last_words){.call = snapshots_take, .ctx = r};
 	}
 	if (service_start(&o, &r->s, err) < 0)
 		return -1;
@@ -192,6 +195,17 @@ void session_ended(struct session *s, pid_t pid, int signal)
 	s->ends[s->n_ends++].signal = signal;
 }
 
+static bool was_killed_in_training(const struct session *s, const char *service)
+{
+	const struct training_facts *f = s->o->training;
+
+	for (size_t i = 0; f && i < f->n_processes; i++)
+		if (f->processes[i].signal == SIGKILL &&
+			strcmp(f->processes[i].launch, service) == 0)
+			return true;
+	return !f || !f->n_processes;
+}
+
 /* In a replay nothing else would tell of a bad end; in a training the evidence does. */
 static void judge_end(struct session *s, const struct running *r, const struct service_end *end)
 {
@@ -210,7 +224,7 @@ static void judge_end(struct session *s, const struct running *r, const struct s
 			"service '%s' ended with %s when it was stopped", r->plan->name, text);
 	if (!say)
 		return;
-	if (s->profiles)
+	if (s->profiles || (end->killed && was_killed_in_training(s, r->plan->name)))
 		events_warning(s->o->events, "%s", say);
 	else
 		session_fail(s, say);
@@ -244,6 +258,8 @@ int session_collect(struct session *s, struct error *err)
 {
 	struct training_facts *f = s->facts;
 
+	if (snapshots_put(s, err) < 0)
+		return -1;
 	for (size_t i = 0; s->profiles && i < s->launches.n; i++)
 		if (train_collect(s->profiles, s->launches.v[i], s->o->names_sha256, f, err) < 0)
 			return -1;

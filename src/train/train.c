@@ -123,7 +123,10 @@ static int run_session(struct session *s, struct error *err)
 	r = run_phases(s, !started, err);
 	if (session_stop(s, r < 0 ? NULL : err) < 0)
 		r = -1;
-	return r < 0 ? -1 : session_collect(s, err);
+	if (r < 0 || session_collect(s, err) < 0)
+		return -1;
+	snapshots_tell(s);
+	return 0;
 }
 
 static int check_only(const struct train_options *o, struct error *err)
