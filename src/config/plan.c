@@ -148,6 +148,7 @@ static void build_release(struct plan_build *b)
 	free(b->cxx);
 	free(b->dir);
 	strv_release(&b->exclude);
+	strv_release(&b->include);
 }
 
 static void service_release(struct plan_service *s)

@@ -36,6 +36,7 @@ struct plan_build {
 	char *cxx;          /* the C++ one; NULL: derived from compiler */
 	char *dir;          /* source folder relative to whet.yaml; default "." */
 	struct strv exclude; /* globs, relative to dir, that are no sources */
+	struct strv include; /* globs, relative to dir, of built files that are sources */
 	uint64_t timeout_ns; /* longest silence of a step, default an hour */
 	struct place at;
 };

@@ -174,6 +174,10 @@ static const struct key build[] = {
 	{"dir", KEY_PATH, BUILD(dir), .doc = "Source folder, relative to whet.yaml; default `.`."},
 	{"exclude", KEY_LIST, BUILD(exclude),
 		.doc = "Globs, relative to `dir`, of files that are no sources."},
+	{"include", KEY_LIST, BUILD(include),
+		.doc = "Globs, relative to `dir`, of objects, archives and executables that are "
+		       "sources; without it they count as products of an earlier build and are "
+		       "left out."},
 	{"timeout", KEY_DURATION, BUILD(timeout_ns), NS_PER_S, 7 * 24 * 3600 * NS_PER_S,
 		.doc = "How long a build step may print nothing and end no compiler call; then it "
 		       "counts as hanging and is ended. Default 3600s."},

@@ -67,7 +67,11 @@ int run_scan(struct run *r, struct source_tree *ret, struct error *err)
 {
 	auto_free char *index = store_path(&r->store, "index");
 
-	return source_scan(r->source_root, &r->plan.build.exclude, &r->skip, index, ret, err);
+	struct source_rules rules = {.exclude = &r->plan.build.exclude,
+		.include = &r->plan.build.include,
+		.skip = &r->skip};
+
+	return source_scan(r->source_root, &rules, index, ret, err);
 }
 
 /* The text of a small file without its last newline, or NULL. */

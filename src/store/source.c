@@ -16,7 +16,7 @@
 
 struct scan {
 	const char *root;
-	const struct strv *exclude, *skip;
+	const struct source_rules *rules;
 	struct source_tree *tree;
 	struct buf path; /* of the folder being read, relative, with a slash at its end */
 };
@@ -32,21 +32,29 @@ static bool marked_as_build_folder(int fd)
 	return false;
 }
 
+static bool matches(const struct strv *globs, const char *path)
+{
+	for (size_t i = 0; globs && i < globs->n; i++)
+		if (fnmatch(globs->v[i], path, FNM_PERIOD) == 0)
+			return true;
+	return false;
+}
+
 static bool left_out(const struct scan *s, const char *path, const char *name)
 {
 	static const char *const control[] = {".git", ".hg", ".svn", ".bzr"};
+	const struct strv *skip = s->rules->skip;
 
 	for (size_t i = 0; i < ARRAY_SIZE(control); i++)
 		if (strcmp(name, control[i]) == 0)
 			return true;
-	for (size_t i = 0; s->exclude && i < s->exclude->n; i++)
-		if (fnmatch(s->exclude->v[i], path, FNM_PERIOD) == 0)
-			return true;
-	for (size_t i = 0; s->skip && i < s->skip->n; i++) {
+	if (matches(s->rules->exclude, path))
+		return true;
+	for (size_t i = 0; skip && i < skip->n; i++) {
 		size_t n = strlen(s->root);
 
-		if (strncmp(s->skip->v[i], s->root, n) == 0 && s->skip->v[i][n] == '/' &&
-			strcmp(s->skip->v[i] + n + 1, path) == 0)
+		if (strncmp(skip->v[i], s->root, n) == 0 && skip->v[i][n] == '/' &&
+			strcmp(skip->v[i] + n + 1, path) == 0)
 			return true;
 	}
 	return false;
@@ -181,11 +189,19 @@ static void digest(struct source_tree *t)
 	sha256_of(b.p ? b.p : "", b.n, t->digest);
 }
 
-int source_scan(const char *root, const struct strv *exclude, const struct strv *skip,
-	const char *index_path, struct source_tree *ret, struct error *err)
+/* The index has what files look like; the rules may change between scans. */
+static void include(struct source_tree *t, const struct strv *globs)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->v[i].built && matches(globs, t->v[i].path))
+			t->v[i].built = false;
+}
+
+int source_scan(const char *root, const struct source_rules *rules, const char *index_path,
+	struct source_tree *ret, struct error *err)
 {
 	struct source_tree t = SOURCE_TREE_INIT;
-	struct scan s = {.root = root, .exclude = exclude, .skip = skip, .tree = &t};
+	struct scan s = {.root = root, .rules = rules, .tree = &t};
 	struct index *old = NULL;
 	int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
 
@@ -205,10 +221,11 @@ int source_scan(const char *root, const struct strv *exclude, const struct strv 
 		}
 	}
 	if (r == 0) {
-		digest(&t);
 		/* It only saves work: without it the next scan reads more. */
 		if (index_path && (t.n_hashed || index_count(old) != t.n))
 			(void)index_write(index_path, &t, NULL);
+		include(&t, rules->include);
+		digest(&t);
 	}
 	index_close(old);
 	if (r < 0) {

@@ -29,12 +29,19 @@ struct source_tree {
 
 #define SOURCE_TREE_INIT {0}
 
+/* What of a folder is a source: globs relative to it, and absolute paths. NULL: none. */
+struct source_rules {
+	const struct strv *exclude; /* no sources; a folder that matches is left out whole */
+	const struct strv *include; /* sources although they look like a build's products */
+	const struct strv *skip;    /* absolute paths that are no sources */
+};
+
 /* Scans root. Left out: version control folders, build folders (marked by CACHEDIR.TAG,
- * CMakeCache.txt or meson-private), `skip` (absolute paths), and whatever matches a glob of exclude
- * (relative to root; a folder that matches is left out whole). index_path: file of the index, read
- * and rewritten when it changed; NULL: none. */
-int source_scan(const char *root, const struct strv *exclude, const struct strv *skip,
-	const char *index_path, struct source_tree *ret, struct error *err);
+ * CMakeCache.txt or meson-private), and what the rules exclude or skip. Objects, archives and
+ * executables are `built`, unless included. index_path: file of the index, read and rewritten when
+ * it changed; NULL: none. */
+int source_scan(const char *root, const struct source_rules *rules, const char *index_path,
+	struct source_tree *ret, struct error *err);
 void source_tree_release(struct source_tree *t);
 
 /* What an earlier build had as sources, as source_copy() or source_list_write() left it in

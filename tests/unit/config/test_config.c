@@ -58,6 +58,7 @@ static void test_full_build(void **state)
 	assert_string_equal(p.build.cxx, "clang++-22");
 	assert_string_equal(p.build.dir, "src");
 	assert_int_equal(p.build.exclude.n, 2);
+	assert_string_equal(p.build.include.v[0], "vendor/*.a");
 	assert_true(p.build.timeout_ns == 120000000000);
 	assert_int_equal(p.build.at.line, 5);
 	assert_int_equal(p.build.at.column, 3);
@@ -101,7 +102,7 @@ static void test_full_services(void **state)
 	assert_string_equal(s->cwd, "{work}/sub");
 	assert_string_equal(s->setup, "mkdir sub; echo \"${HOME} {port.admin}\"");
 	assert_string_equal(s->ports.v[0], "admin");
-	assert_int_equal(s->at.line, 21);
+	assert_int_equal(s->at.line, 22);
 	assert_int_equal(s->at.column, 5);
 	assert_int_equal(p.train.services[2].ready, READY_LOG);
 	assert_string_equal(p.train.services[2].ready_arg, "started");
@@ -178,7 +179,7 @@ static void test_full_mix_phase(void **state)
 	assert_string_equal(h->mix[4].method, "DELETE");
 	assert_string_equal(h->mix[4].body_file, "{work}/f");
 	assert_string_equal(h->mix[5].method, "HEAD");
-	assert_int_equal(h->mix[5].at.line, 50);
+	assert_int_equal(h->mix[5].at.line, 51);
 	assert_int_equal(h->mix[5].at.column, 11);
 	plan_release(&p);
 }

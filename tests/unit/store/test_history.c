@@ -54,7 +54,7 @@ static struct source_tree scan(const struct fixture *f)
 {
 	struct source_tree t;
 
-	assert_int_equal(source_scan(f->tree, NULL, NULL, NULL, &t, NULL), 0);
+	assert_int_equal(source_scan(f->tree, &(struct source_rules){0}, NULL, &t, NULL), 0);
 	return t;
 }
 
