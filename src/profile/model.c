@@ -282,8 +282,9 @@ int profile_join_flags(struct profile *p, uint64_t flags, size_t n, struct error
 			flags & FLAG_IR ? "holds compiler (IR) counters"
 					: "holds front-end (source coverage) counters",
 			flags & FLAG_IR ? "front-end counters" : "IR counters");
-	if ((all & FLAG_ENTRY_ONLY) && (all & (FLAG_ENTRY_FIRST | FLAG_LOOP_ENTRIES)) && n &&
-		p->has_records)
+	/* One file may have both: -pgo-function-entry-coverage with -pgo-instrument-entry. */
+	if (((p->flags ^ flags) & FLAG_ENTRY_ONLY) &&
+		(all & (FLAG_ENTRY_FIRST | FLAG_LOOP_ENTRIES)) && n && p->has_records)
 		return error_set(err, ERR_MISMATCH,
 			"holds function-entry counters and block counters cannot be merged with "
 			"them: "

@@ -174,6 +174,19 @@ static int put_visited(void *ctx, const struct record *r)
 	return 0;
 }
 
+/* Readers know the form by its first bytes, which must be plain ASCII; without a header they are
+ * those of a function's name. */
+static void make_recognisable(struct buf *out)
+{
+	static const char first[] = "# Front-end counters\n";
+
+	if (!out->n || text_magic((const uint8_t *)out->p, out->n))
+		return;
+	buf_adds(out, first);
+	memmove(out->p + sizeof(first) - 1, out->p, out->n - (sizeof(first) - 1));
+	memcpy(out->p, first, sizeof(first) - 1);
+}
+
 int profile_encode_text(const struct profile *p, int llvm, struct buf *out, struct error *err)
 {
 	struct text_writer w = {.p = p, .llvm = llvm, .out = out};
@@ -189,6 +202,7 @@ int profile_encode_text(const struct profile *p, int llvm, struct buf *out, stru
 	put_header(&w);
 	profile_each_record(p, put_visited, &w);
 	free(w.refs);
+	make_recognisable(out);
 	return 0;
 }
 
