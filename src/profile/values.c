@@ -1,6 +1,6 @@
 /* Adding counters and value profiles. The order of values at one site follows llvm-profdata: a site
  * read once keeps the order of its file, a merged one is ordered by value; written is always by
- * descending count, stable. */
+ * descending count, stable; saturated counts, which llvm-profdata leaves as they come, by value. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -240,6 +240,17 @@ uint32_t site_size(const struct value_site *s)
 	return s->n < SITE_MAX ? s->n : SITE_MAX;
 }
 
+/* Which of those that are saturated came first in a file is by chance: with a smaller weight, as in
+ * a group that is merged on its own, their counts would still tell them apart. */
+static void order_saturated(struct value_datum *v, uint32_t n)
+{
+	uint32_t i = 0;
+
+	while (i < n && v[i].count == UINT64_MAX)
+		i++;
+	sort_by_value(v, i);
+}
+
 uint32_t site_order(
 	const struct record *r, const struct value_site *s, struct value_datum out[SITE_MAX])
 {
@@ -259,5 +270,6 @@ uint32_t site_order(
 		sort_by_value(out, s->n);
 		sort_by_count(out, s->n);
 	}
+	order_saturated(out, s->n);
 	return s->n;
 }
