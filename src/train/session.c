@@ -203,7 +203,7 @@ static bool was_killed_in_training(const struct session *s, const char *service)
 		if (f->processes[i].signal == SIGKILL &&
 			strcmp(f->processes[i].launch, service) == 0)
 			return true;
-	return !f || !f->n_processes;
+	return false;
 }
 
 /* In a replay nothing else would tell of a bad end; in a training the evidence does. */

@@ -69,7 +69,19 @@ static bool is_valid(const char *path)
 	return valid;
 }
 
-/* What the process itself left unfinished goes: the snapshot has all of it. */
+/* Whether the process itself wrote after its snapshot was taken: what it wrote before, by a call of
+ * its own, lacks what it counted later. */
+static bool is_newer(const char *own, const char *snapshot)
+{
+	struct stat a, b;
+
+	if (stat(own, &a) < 0 || stat(snapshot, &b) < 0)
+		return false;
+	return a.st_mtim.tv_sec != b.st_mtim.tv_sec ? a.st_mtim.tv_sec > b.st_mtim.tv_sec
+						    : a.st_mtim.tv_nsec > b.st_mtim.tv_nsec;
+}
+
+/* What the process itself left unfinished, or wrote earlier, goes: the snapshot has all of it. */
 static int put(const struct session *s, const char *launch, pid_t pid, struct error *err)
 {
 	auto_free char *waiting = waiting_path(s, launch, pid);
@@ -77,7 +89,7 @@ static int put(const struct session *s, const char *launch, pid_t pid, struct er
 	auto_free char *to =
 		xasprintf("%s/%s/%d." SNAPSHOT_IMAGE ".profraw", s->profiles, launch, (int)pid);
 
-	if (is_valid(own))
+	if (is_newer(own, waiting) && is_valid(own))
 		return 0;
 	(void)unlink(own);
 	return file_rename(waiting, to, err);

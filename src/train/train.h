@@ -23,7 +23,7 @@ struct train_options {
 	 * lacks the profile of one of its runtimes is invalid. Empty in a replay. */
 	const struct strv *names_sha256;
 	const char *only_phase; /* NULL: all */
-	/* Of a replay: the training that it repeats; NULL: unknown. A service that did not end by
+	/* Of a replay: the training that it repeats; NULL: none. A service that did not end by
 	 * itself there need not here. */
 	const struct training_facts *training;
 };
