@@ -156,6 +156,30 @@ def tree_of(root):
     return found
 
 
+def frozen(root):
+    """Stops a process and all below it; returns those below. A process that lives some milliseconds, and the
+    stage that started it, would be gone before it could be chosen otherwise."""
+    stopped, new = set(), {root}
+    while new:
+        for pid in new:
+            signal_to(pid, signal.SIGSTOP)
+        stopped |= new
+        new = set(tree_of(root)) - stopped
+    return [pid for pid in sorted(stopped - {root}) if (stat_of(pid) or 'X')[0] not in 'ZX']
+
+
+def thaw(pids):
+    for pid in pids:
+        signal_to(pid, signal.SIGCONT)
+
+
+def signal_to(pid, number):
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+
+
 def running_stage(log):
     """The stage that began last, from what `whet build -v` printed; None before the first."""
     with open(log, errors='replace') as f:
