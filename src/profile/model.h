@@ -162,6 +162,10 @@ struct value_datum *site_by_value(const struct value_site *s);
 uint32_t site_order(
 	const struct record *r, const struct value_site *s, struct value_datum out[SITE_MAX]);
 uint32_t site_size(const struct value_site *s);
+/* Sorts those in front that are saturated by value. Which of them came first in a file is by
+ * chance: with a smaller weight, as in a group that is merged on its own, their counts would still
+ * tell them apart. */
+void order_saturated(struct value_datum *v, uint32_t n);
 /* The sum of all counters but pseudo counts; exact up to 2^64. */
 double record_sum(const struct record *r);
 /* Whether a record of this profile is a context-sensitive one. */

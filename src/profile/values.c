@@ -240,9 +240,7 @@ uint32_t site_size(const struct value_site *s)
 	return s->n < SITE_MAX ? s->n : SITE_MAX;
 }
 
-/* Which of those that are saturated came first in a file is by chance: with a smaller weight, as in
- * a group that is merged on its own, their counts would still tell them apart. */
-static void order_saturated(struct value_datum *v, uint32_t n)
+void order_saturated(struct value_datum *v, uint32_t n)
 {
 	uint32_t i = 0;
 

@@ -121,6 +121,21 @@ static void put_value(struct text_writer *w, int kind, const struct value_datum 
 	buf_addf(w->out, "%s:%" PRIu64 "\n", name ? name : "** External Symbol **", d->count);
 }
 
+/* The values of a site, targets that are no keys as what they are read as again. */
+static uint32_t site_of(struct text_writer *w, int kind, const struct record *r,
+	const struct value_site *s, struct value_datum out[SITE_MAX])
+{
+	uint32_t n = site_order(r, s, out);
+
+	if (kind == VALUE_MEMOP_SIZE)
+		return n;
+	for (uint32_t i = 0; i < n; i++)
+		if (!name_of(w, out[i].value))
+			out[i].value = 0;
+	order_saturated(out, n);
+	return n;
+}
+
 static void put_values(struct text_writer *w, const struct record *r)
 {
 	static const char *const names[] = {
@@ -139,7 +154,7 @@ static void put_values(struct text_writer *w, const struct record *r)
 				names[kind], kind, r->n_sites[kind]);
 		for (uint32_t s = 0; s < r->n_sites[kind]; s++, site++) {
 			struct value_datum v[SITE_MAX];
-			uint32_t n = site_order(r, site, v);
+			uint32_t n = site_of(w, kind, r, site, v);
 
 			buf_addf(w->out, "%u\n", n);
 			for (uint32_t i = 0; i < n; i++)
