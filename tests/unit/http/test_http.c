@@ -294,7 +294,7 @@ static void test_loopback(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[32] = {
+	struct CMUnitTest tests[64] = {
 		cmocka_unit_test(test_good_responses),
 		cmocka_unit_test(test_bad_responses),
 		cmocka_unit_test(test_requests),
@@ -303,8 +303,11 @@ int main(void)
 		cmocka_unit_test(test_mutations),
 		cmocka_unit_test(test_loopback),
 	};
+	size_t n = 7;
 
 	for (size_t i = 0; i < n_body_tests; i++)
-		tests[7 + i] = body_tests[i];
-	return _cmocka_run_group_tests("http", tests, 7 + n_body_tests, NULL, NULL);
+		tests[n++] = body_tests[i];
+	for (size_t i = 0; i < n_tls_tests; i++)
+		tests[n++] = tls_tests[i];
+	return _cmocka_run_group_tests("http", tests, n, NULL, NULL);
 }
