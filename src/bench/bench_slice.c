@@ -10,6 +10,8 @@
 #include "base/mem.h"
 #include "base/proc.h"
 #include "bench/internal.h"
+#include "service/batch.h"
+#include "service/tree.h"
 
 #define WARM_NS (200 * NS_PER_MS)
 #define SETTLE_NS                                                                                  \
@@ -28,6 +30,7 @@ struct asker {
 	struct load *load; /* of an http phase */
 	struct mix mix;
 	char *command; /* of a run phase */
+	struct batch *batch;
 };
 
 static void pause_ns(uint64_t ns)
@@ -79,6 +82,57 @@ static int ask(const struct asker *a, uint64_t requests, struct sample *one, str
 	return failed;
 }
 
+/* A command that owns a terminal is a tree of its own. */
+static int run_on_terminal(const struct proc_options *p, const struct asker *a, uint64_t timeout_ns,
+	struct proc_exit *end, struct error *err)
+{
+	struct tree *t;
+	int r;
+
+	if (tree_start_terminal(p, &t, err) < 0)
+		return -1;
+	r = batch_started(a->batch, err);
+	if (r == 0 && tree_wait_main(t, timeout_ns) != 0)
+		r = error_set(err, ERR_TIMEOUT, "'%s' did not end within %.0f s", a->command,
+			(double)timeout_ns / NS_PER_S);
+	if (tree_kill(t, r < 0 ? NULL : err) < 0)
+		r = -1;
+	(void)tree_main_ended(t, end);
+	tree_free(t);
+	return r;
+}
+
+static int run_command(const struct scenario *sc, const struct asker *a, struct proc_options *p,
+	struct proc_exit *end, uint64_t *wall, struct error *err)
+{
+	uint64_t timeout = sc->phase->timeout_ns, start;
+	int r;
+
+	if (batch_begin(a->batch, p, err) < 0)
+		return -1;
+	start = clock_mono_ns();
+	r = batch_on_terminal(a->batch) ? run_on_terminal(p, a, timeout, end, err)
+					: proc_run(p, timeout, end, err);
+	*wall = clock_mono_ns() - start;
+	batch_ended(a->batch);
+	return r;
+}
+
+static int judge_run(
+	const struct asker *a, const struct proc_exit *end, const char *log, struct error *err)
+{
+	auto_free char *fault = NULL, *tail = NULL;
+
+	if (batch_fault(a->batch, end, &fault, err) < 0)
+		return -1;
+	if (!fault)
+		return 0;
+	tail = batch_output_tail(a->batch, LOG_LINES);
+	if (!tail)
+		tail = file_tail(log, LOG_LINES);
+	return error_set(err, ERR_CHILD, "'%s': %s; its last output:\n%s", a->command, fault, tail);
+}
+
 static int run(const struct bench *b, const struct scenario *sc, const struct asker *a,
 	struct sample *one, struct error *err)
 {
@@ -86,8 +140,8 @@ static int run(const struct bench *b, const struct scenario *sc, const struct as
 	auto_free char *path = path_join(a->arm->folder, "run.log");
 	auto_close int log = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	struct proc_options p = PROC_OPTIONS_INIT;
-	uint64_t start = clock_mono_ns();
 	struct proc_exit end;
+	uint64_t wall;
 
 	strv_add(&argv, "/bin/sh");
 	strv_add(&argv, "-c");
@@ -97,17 +151,10 @@ static int run(const struct bench *b, const struct scenario *sc, const struct as
 	p.cwd = b->o->plan->root;
 	p.out_fd = p.err_fd = log;
 	p.cpu = sc->batch ? b->cores.subject : b->cores.driver;
-	if (proc_run(&p, sc->phase->timeout_ns, &end, err) < 0)
+	if (run_command(sc, a, &p, &end, &wall, err) < 0 || judge_run(a, &end, path, err) < 0)
 		return -1;
-	if (end.code != 0) {
-		auto_free char *how = proc_exit_text(&end);
-		auto_free char *tail = file_tail(path, LOG_LINES);
-
-		return error_set(err, ERR_CHILD, "'%s' ended with %s; its last output:\n%s",
-			a->command, how, tail);
-	}
 	one->requests = 1;
-	one->wall_ns = clock_mono_ns() - start;
+	one->wall_ns = wall;
 	one->driver_cpu_ns = sc->batch ? 0 : end.cpu_ns;
 	one->cpu_ns = end.cpu_ns;
 	return 0;
@@ -212,13 +259,28 @@ static int warm_run(
 
 /* ---- A scenario ----------------------------------------------------------------------------- */
 
+static int open_run(
+	const struct bench *b, const struct scenario *sc, struct asker *a, struct error *err)
+{
+	auto_free char *prefix = path_join(a->arm->folder, "run");
+	struct batch_options o = {.phase = sc->phase,
+		.vars = &a->arm->vars,
+		.root = b->o->plan->root,
+		.prefix = prefix,
+		.seed = b->o->plan->train.seed};
+
+	return plan_expand(sc->phase->run, &a->arm->vars, &a->command, err) < 0
+		       ? -1
+		       : batch_open(&o, &a->batch, err);
+}
+
 static int open_askers(
 	const struct bench *b, const struct scenario *sc, struct asker *v, struct error *err)
 {
 	for (size_t i = 0; i < b->n_arms; i++) {
 		v[i].arm = &b->arms[i];
 		if (sc->phase->kind == PHASE_RUN) {
-			if (plan_expand(sc->phase->run, &v[i].arm->vars, &v[i].command, err) < 0)
+			if (open_run(b, sc, &v[i], err) < 0)
 				return error_context(err, "scenario '%s'", sc->phase->name);
 			continue;
 		}
@@ -236,6 +298,7 @@ static void close_askers(const struct bench *b, struct asker *v)
 			load_close(v[i].load);
 		mix_release(&v[i].mix);
 		free(v[i].command);
+		batch_close(v[i].batch);
 	}
 }
 

@@ -169,6 +169,19 @@ static void check_expect(struct problems *ps, const struct node *n, const struct
 	check_text(ps, node_get(node_get(n, "expect"), "body-file"), names);
 }
 
+static void check_batch(struct problems *ps, const struct node *n, const struct strv *names)
+{
+	const struct node *expect = node_get(n, "expect");
+	const struct node *files[] = {node_get(n, "files"), node_get(expect, "files")};
+
+	check_text(ps, node_get(node_get(n, "stdin"), "file"), names);
+	check_text(ps, node_get(node_get(expect, "stdout"), "file"), names);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		for (size_t k = 1; files[i] && files[i]->kind == NODE_MAPPING && k < files[i]->n;
+			k += 2)
+			check_text(ps, node_get(files[i]->items[k], "file"), names);
+}
+
 static void check_phase(struct problems *ps, const struct node *n, const struct plan *p,
 	const struct plan_phase *ph, const struct strv *names)
 {
@@ -177,6 +190,7 @@ static void check_phase(struct problems *ps, const struct node *n, const struct 
 	check_text(ps, node_get(n, "run"), names);
 	check_text(ps, node_get(n, "when"), names);
 	check_expect(ps, n, names);
+	check_batch(ps, n, names);
 	check_text(ps, node_get(node_get(http, "body"), "file"), names);
 	for (size_t i = 0; mix && mix->kind == NODE_SEQUENCE && i < mix->n; i++) {
 		check_text(ps, node_get(node_get(mix->items[i], "body"), "file"), names);

@@ -80,7 +80,7 @@ static bool is_name(const char *s)
 	return true;
 }
 
-static bool is_relative(const char *s)
+bool key_is_relative(const char *s)
 {
 	if (s[0] == '/')
 		return false;
@@ -106,7 +106,7 @@ static void read_text(struct problems *ps, const struct key *k, const struct nod
 			k->name, text);
 		return;
 	}
-	if (k->type == KEY_PATH && !is_relative(text)) {
+	if (k->type == KEY_PATH && !key_is_relative(text)) {
 		problem_add(ps, n, "'%s' must be a relative path without '..', not '%s'", k->name,
 			text);
 		return;

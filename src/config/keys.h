@@ -53,14 +53,16 @@ struct key_table {
 };
 
 extern const struct key_table table_top, table_build, table_pgo, table_train, table_service,
-	table_ready, table_phase, table_http, table_request, table_expect, table_body, table_gates,
-	table_bench, table_release;
+	table_ready, table_phase, table_http, table_request, table_expect, table_body,
+	table_run_expect, table_output, table_content, table_gates, table_bench, table_release;
 /* All of them, in the order of the documentation; NULL at the end. */
 extern const struct key_table *const key_tables[];
 
 /* Reads a mapping by its table into target. Unknown and missing keys, wrong types and values go to
  * ps. false when n is no mapping. */
 bool keys_read(struct problems *ps, const struct key_table *t, const struct node *n, void *target);
+/* Relative and without "..". */
+bool key_is_relative(const char *path);
 /* "text", "duration", … for the documentation. */
 const char *key_type_name(const struct key *k);
 /* "a, b, c": the keys that may be used. Caller frees. */
@@ -79,6 +81,12 @@ void finish_request(struct problems *ps, const struct node *n, struct plan_reque
 void expect_copy(const struct plan_expect *from, struct plan_expect *to);
 void request_release(struct plan_request *r);
 void expect_release(struct plan_expect *e);
+
+/* read_run.c: of a run phase; target: struct plan_phase. */
+void read_stdin(struct problems *ps, const struct key *k, const struct node *n, void *target);
+void read_files(struct problems *ps, const struct key *k, const struct node *n, void *target);
+void read_run_expect(struct problems *ps, const struct node *n, struct plan_batch *ret);
+void batch_release(struct plan_batch *b);
 
 /* check.c: what only the whole file shows. */
 void check_plan(struct problems *ps, const struct node *root, const struct plan *p);

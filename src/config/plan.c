@@ -168,6 +168,7 @@ static void phase_release(struct plan_phase *ph)
 	free(ph->name);
 	free(ph->when);
 	free(ph->run);
+	batch_release(&ph->batch);
 	free(ph->http.service);
 	free(ph->http.port);
 	for (size_t i = 0; i < ph->http.n_mix; i++)

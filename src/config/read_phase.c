@@ -151,6 +151,7 @@ static void read_phase(struct problems *ps, const struct node *n, struct plan_ph
 	*ph = (struct plan_phase){.weight = 1,
 		.repeat = 1,
 		.timeout_ns = 300 * NS_PER_S,
+		.batch.input.bytes = -1,
 		.http.connections = 32,
 		.at = {n->line, n->column}};
 	if (!keys_read(ps, &table_phase, n, ph))
@@ -161,11 +162,15 @@ static void read_phase(struct problems *ps, const struct node *n, struct plan_ph
 	else if (!http && !run)
 		problem_add(ps, n, "a phase lacks what it does: 'http' or 'run'");
 	if (http) {
-		only_with(ps, n, "repeat", "run");
+		static const char *const others[] = {"repeat", "stdin", "files", "exit", "pty"};
+
+		for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+			only_with(ps, n, others[i], "run");
 		read_requests(ps, n, ph);
 	} else {
 		only_with(ps, n, "mix", "http");
-		only_with(ps, n, "expect", "http");
+		if (node_get(n, "expect"))
+			read_run_expect(ps, node_get(n, "expect"), &ph->batch);
 	}
 }
 
@@ -196,10 +201,19 @@ static const struct key phase[] = {
 		.doc = "How long it may take at most, a safeguard; default 300s."},
 	{"http", KEY_PART, .read = read_http, .doc = "Requests by whet's own driver."},
 	{"expect", KEY_PART,
-		.doc = "What every answer must be: a status, or a mapping; default status 200."},
+		.doc = "What every answer must be: a status, or a mapping; default status 200. "
+		       "With `run`: what it must have written."},
 	{"mix", KEY_PART, .doc = "Several requests in place of the one in `http`: a list."},
-	{"run", KEY_TEXT, PHASE(run),
-		.doc = "Shell command, in place of `http`; its exit code must be 0."},
+	{"run", KEY_TEXT, PHASE(run), .doc = "Shell command, in place of `http`."},
+	{"exit", KEY_U32, PHASE(batch.exit_code), 0, 255,
+		.doc = "The exit code that `run` must end with; default 0."},
+	{"stdin", KEY_PART, .read = read_stdin,
+		.doc = "What `run` reads: a text, or a mapping; default nothing."},
+	{"files", KEY_PART, .read = read_files,
+		.doc = "Files that are written to `{work}` before each run: a mapping of paths to "
+		       "a size, or to a mapping as in `stdin`."},
+	{"pty", KEY_BOOL, PHASE(batch.pty),
+		.doc = "true: `run` gets a terminal, and `stdin` is typed."},
 	{"repeat", KEY_U32, PHASE(repeat), 1, 1000000,
 		.doc = "How many times `run` is done in training and replay; default 1. The "
 		       "comparison repeats runs by its own `slices` and `launches`."},

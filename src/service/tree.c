@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -50,7 +51,7 @@ static void on_whet_death(int sig)
 
 /* All signals stay blocked but the one that tells of whet's death: Ctrl-C and the like are meant
  * for whet, which then stops services in its own way. */
-static void reaper_signals(pid_t parent)
+static void reaper_signals(pid_t parent, int terminal)
 {
 	struct sigaction sa = {.sa_handler = on_whet_death};
 	sigset_t all;
@@ -59,7 +60,12 @@ static void reaper_signals(pid_t parent)
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	sigaction(REAPER_SIGNAL, &sa, NULL);
 	signal(SIGCHLD, SIG_DFL); /* ignored, it would lose how children ended */
-	setpgid(0, 0);
+	/* On a terminal the program shares the reaper's process group, which is in the foreground;
+	 * what Ctrl-C sends to it the reaper does not get. */
+	if (terminal >= 0 && setsid() > 0)
+		(void)ioctl(terminal, TIOCSCTTY, 0);
+	else
+		setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, REAPER_SIGNAL);
 	if (getppid() != parent)
 		_exit(1);
@@ -95,7 +101,7 @@ _Noreturn static void reaper_run(
 	sigset_t death;
 	pid_t pid;
 
-	reaper_signals(parent);
+	reaper_signals(parent, o->new_group ? -1 : o->in_fd);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	prctl(PR_SET_NAME, "whet-reaper");
 	if (proc_start(o, &pid, &err) < 0) {
@@ -150,9 +156,9 @@ static int start_result(int report, pid_t reaper, pid_t *ret, struct error *err)
 	return error_set(err, (enum error_code)h.code, "%s", text);
 }
 
-int tree_start(const struct proc_options *o, struct tree **ret, struct error *err)
+/* o->new_group: not on a terminal. */
+static int start(const struct proc_options *o, struct tree **ret, struct error *err)
 {
-	struct proc_options own = *o;
 	struct tree_shared *shared = mmap(
 		NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t parent = getpid(), reaper, main = 0;
@@ -164,11 +170,10 @@ int tree_start(const struct proc_options *o, struct tree **ret, struct error *er
 		munmap(shared, sizeof(*shared));
 		return error_set(err, ERR_IO, "cannot make a pipe: %s", strerror(errno));
 	}
-	own.new_group = true;
 	reaper = fork();
 	if (reaper == 0) {
 		close(report[0]);
-		reaper_run(&own, report[1], shared, parent);
+		reaper_run(o, report[1], shared, parent);
 	}
 	close(report[1]);
 	if (reaper < 0)
@@ -184,6 +189,22 @@ int tree_start(const struct proc_options *o, struct tree **ret, struct error *er
 	/* Fails only when the program has ended already; then there is nothing to signal either. */
 	(*ret)->pidfd = (int)syscall(SYS_pidfd_open, main, 0);
 	return 0;
+}
+
+int tree_start(const struct proc_options *o, struct tree **ret, struct error *err)
+{
+	struct proc_options own = *o;
+
+	own.new_group = true;
+	return start(&own, ret, err);
+}
+
+int tree_start_terminal(const struct proc_options *o, struct tree **ret, struct error *err)
+{
+	struct proc_options own = *o;
+
+	own.new_group = false;
+	return start(&own, ret, err);
 }
 
 pid_t tree_pid(const struct tree *t)

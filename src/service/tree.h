@@ -19,6 +19,9 @@ struct tree;
 /* Starts o's program (o->new_group is implied) under a new reaper. The whole tree dies with the
  * thread that called this. Errors as for proc_start(). */
 int tree_start(const struct proc_options *o, struct tree **ret, struct error *err);
+/* The same on a terminal: o->in_fd is its end for programs, which becomes the controlling one of a
+ * session of the tree's own. */
+int tree_start_terminal(const struct proc_options *o, struct tree **ret, struct error *err);
 pid_t tree_pid(const struct tree *t); /* of the program itself */
 /* Whether the program itself has ended, and how; ret may be NULL. */
 bool tree_main_ended(const struct tree *t, struct proc_exit *ret);

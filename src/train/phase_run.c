@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "service/batch.h"
 #include "train/internal.h"
 
 #define LOG_LINES 30
@@ -19,7 +20,8 @@ struct command {
 	struct session *s;
 	const struct plan_phase *phase;
 	struct strv vars, argv;
-	char *log;
+	char *log, *prefix; /* prefix: of the names of whet's own files */
+	struct batch *batch;
 	uint64_t end;       /* of the phase, CLOCK_MONOTONIC */
 	uint64_t cpu_ns;    /* of all runs' trees */
 	const char *launch; /* of the present run; NULL: leaves no profiles */
@@ -29,17 +31,19 @@ static void command_release(struct command *c)
 {
 	strv_release(&c->vars);
 	strv_release(&c->argv);
+	batch_close(c->batch);
 	free(c->log);
+	free(c->prefix);
 }
 
-static char *log_path(struct session *s, const struct plan_phase *p)
+static char *file_prefix(struct session *s, const struct plan_phase *p)
 {
 	auto_free char *name = xstrdup(p->name);
 
 	for (char *c = name; *c; c++)
 		if (strchr("/ ", *c))
 			*c = '-';
-	return xasprintf("%s/logs/phase-%s.log", s->o->folder, name);
+	return xasprintf("%s/logs/phase-%s", s->o->folder, name);
 }
 
 /* Placeholders of a phase: those of the services; without a subject it has a folder of its own. */
@@ -60,11 +64,17 @@ static int phase_vars(
 static int command_make(struct command *c, struct session *s, const struct plan_phase *p,
 	uint64_t timeout_ns, struct error *err)
 {
+	struct batch_options b = {
+		.phase = p, .root = s->o->plan->root, .seed = s->o->plan->train.seed};
 	char *text;
 
-	*c = (struct command){.s = s, .phase = p, .log = log_path(s, p)};
+	*c = (struct command){.s = s, .phase = p, .prefix = file_prefix(s, p)};
+	c->log = xasprintf("%s.log", c->prefix);
 	c->end = clock_mono_ns() + timeout_ns;
-	if (phase_vars(s, p, &c->vars, err) < 0 || plan_expand(p->run, &c->vars, &text, err) < 0)
+	b.vars = &c->vars;
+	b.prefix = c->prefix;
+	if (phase_vars(s, p, &c->vars, err) < 0 || batch_open(&b, &c->batch, err) < 0 ||
+		plan_expand(p->run, &c->vars, &text, err) < 0)
 		return -1;
 	strv_add(&c->argv, "/bin/sh");
 	strv_add(&c->argv, "-c");
@@ -93,7 +103,13 @@ static int command_start(struct command *c, struct tree **ret, struct error *err
 	o.env = &env;
 	o.cwd = s->o->plan->root;
 	o.out_fd = o.err_fd = log;
-	return tree_start(&o, ret, err);
+	if (batch_begin(c->batch, &o, err) < 0 ||
+		(batch_on_terminal(c->batch) ? tree_start_terminal : tree_start)(&o, ret, err) < 0)
+		return -1;
+	if (batch_started(c->batch, err) == 0)
+		return 0;
+	tree_free(*ret);
+	return -1;
 }
 
 static void sample(struct command *c, struct tree *t)
@@ -145,6 +161,7 @@ static int command_run(
 		return -1;
 	*how = watch_command(c, t);
 	r = tree_kill(t, err);
+	batch_ended(c->batch);
 	if (r == 0)
 		r = tree_cpu_ns(t, &cpu, err);
 	(void)tree_main_ended(t, exit);
@@ -155,29 +172,46 @@ static int command_run(
 	return r;
 }
 
-static void judge(
-	struct command *c, enum outcome how, const struct proc_exit *end, struct phase_result *r)
+/* What the command and its programs printed last. */
+static char *log_tail(const struct command *c)
 {
-	auto_free char *text = proc_exit_text(end);
+	auto_free char *out = batch_output_tail(c->batch, LOG_LINES);
+	auto_free char *log = file_tail(c->log, LOG_LINES);
+
+	if (!out || !*out)
+		return take_ptr(log);
+	return *log ? xasprintf("%s\n%s", out, log) : take_ptr(out);
+}
+
+static char *run_of(const struct phase_result *r)
+{
+	return xasprintf("(run %llu of %llu)", (unsigned long long)r->done + 1,
+		(unsigned long long)r->planned);
+}
+
+static int judge(struct command *c, enum outcome how, const struct proc_exit *end,
+	struct phase_result *r, struct error *err)
+{
+	auto_free char *which = run_of(r), *fault = NULL;
 	const struct plan_phase *p = c->phase;
 
-	if (how == OUTCOME_ENDED && end->code == 0) {
+	if (how == OUTCOME_ENDED && batch_fault(c->batch, end, &fault, err) < 0)
+		return -1;
+	if (how == OUTCOME_ENDED && !fault) {
 		r->done++;
-		return;
+		return 0;
 	}
 	r->status = how == OUTCOME_TIME_UP ? PHASE_TIMEOUT : PHASE_FAILED;
-	r->log = file_tail(c->log, LOG_LINES);
+	r->log = log_tail(c);
 	if (how == OUTCOME_TIME_UP)
-		r->problem = xasprintf("'%s' did not end within %.3g s (run %llu of %llu)", p->run,
-			(double)phase_timeout(p) / NS_PER_S, (unsigned long long)r->done + 1,
-			(unsigned long long)r->planned);
+		r->problem = xasprintf("'%s' did not end within %.3g s %s", p->run,
+			(double)phase_timeout(p) / NS_PER_S, which);
 	else if (how == OUTCOME_LEFTOVERS)
 		r->problem = xasprintf(
 			"'%s' left processes that ignored SIGTERM and were killed", p->run);
 	else if (how == OUTCOME_ENDED)
-		r->problem = xasprintf(
-			"'%s' ended with %s, expected exit code 0 (run %llu of %llu)", p->run, text,
-			(unsigned long long)r->done + 1, (unsigned long long)r->planned);
+		r->problem = xasprintf("%s %s", fault, which);
+	return 0;
 }
 
 static int run_all(struct command *c, struct phase_result *r, struct error *err)
@@ -189,9 +223,8 @@ static int run_all(struct command *c, struct phase_result *r, struct error *err)
 
 		events_progress(
 			c->s->o->events, c->s->o->node, c->phase->name, r->done, r->planned);
-		if (command_run(c, &how, &end, err) < 0)
+		if (command_run(c, &how, &end, err) < 0 || judge(c, how, &end, r, err) < 0)
 			return -1;
-		judge(c, how, &end, r);
 	}
 	return 0;
 }

@@ -98,7 +98,7 @@ static char *remedy(const struct proof *p)
 
 static bool failed(const struct proof *p)
 {
-	return !p->subject && (p->exit.code != 0 || p->exit.signal);
+	return !p->subject && (p->exit.code != (int)p->phase->batch.exit_code || p->exit.signal);
 }
 
 static int judge(const struct proof *p, const struct training_facts *f, struct error *err)

@@ -234,6 +234,41 @@ static void test_anchors_and_merge_keys(void **state)
 	plan_release(&p);
 }
 
+static void test_batch_phases(void **state)
+{
+	const struct plan_batch *b;
+	struct plan p;
+
+	read_valid("batch.yaml", &p);
+	b = &p.train.phases[0].batch;
+	assert_int_equal(b->exit_code, 2);
+	assert_true(b->has_input);
+	assert_string_equal(b->input.text, "one\ntwo\n");
+	assert_false(b->pty);
+	assert_int_equal(b->n_files, 3);
+	assert_string_equal(b->files[0].path, "a/in.txt");
+	assert_int_equal(b->files[0].content.bytes, 3072);
+	assert_string_equal(b->files[1].content.text, "");
+	assert_int_equal(b->files[1].content.bytes, -1);
+	assert_string_equal(b->files[2].content.file, "{source}/c.txt");
+	assert_int_equal(b->n_outputs, 4);
+	assert_null(b->outputs[0].path);
+	assert_string_equal(b->outputs[0].text, "done\n");
+	assert_int_equal(b->outputs[0].bytes, -1);
+	assert_string_equal(b->outputs[1].path, "out.bin");
+	assert_int_equal(b->outputs[1].bytes, 12);
+	assert_string_equal(b->outputs[1].sha256,
+		"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08");
+	assert_string_equal(b->outputs[2].file, "expected.txt");
+	assert_string_equal(b->outputs[3].text, "");
+	b = &p.train.phases[1].batch;
+	assert_true(b->pty);
+	assert_string_equal(b->input.file, "typed.txt");
+	assert_int_equal(b->outputs[0].bytes, 0);
+	assert_int_equal(p.train.phases[2].batch.input.bytes, 4096);
+	plan_release(&p);
+}
+
 #define HEAD "project: app\nbuild: {tool: make, binary: app}\n"
 #define TRAIN "train: {phases: [{name: a, run: 'x {binary}'}]}\n"
 
@@ -277,6 +312,9 @@ static void test_digests(void **state)
 		HEAD "train: {services: {b: {run: b}, a: {run: a}}, phases: [{name: a, run: 'x "
 		     "{binary}'}]}\n",
 		false, false, true);
+	same_digests(HEAD "train: {phases: [{name: a, run: 'x {binary}', stdin: a}]}\n",
+		HEAD "train: {phases: [{name: a, run: 'x {binary}', stdin: b}]}\n", false, false,
+		true);
 	/* A part does not flow into its neighbour. */
 	same_digests(HEAD "train: {phases: [{name: ab, run: 'c {binary}'}]}\n",
 		HEAD "train: {phases: [{name: a, run: 'bc {binary}'}]}\n", false, false, true);
@@ -315,6 +353,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_full_mix_phase),
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_anchors_and_merge_keys),
+		cmocka_unit_test(test_batch_phases),
 		cmocka_unit_test(test_digests),
 		cmocka_unit_test(test_bench_false),
 		cmocka_unit_test(test_root_and_missing_file),
