@@ -29,6 +29,18 @@ static const char *const origin_names[] = {
 	[PROCESS_FORKED] = "forked",
 	[PROCESS_LOADED] = "loaded",
 	[PROCESS_UNHOOKED] = "unhooked",
+	[PROCESS_SILENT] = "silent",
+};
+
+static const char *const cause_names[] = {
+	[CAUSE_UNKNOWN] = "unknown",
+	[CAUSE_SIGNAL] = "signal",
+	[CAUSE_EXIT] = "exit",
+	[CAUSE_SANDBOX] = "sandbox",
+	[CAUSE_ROOT] = "root",
+	[CAUSE_USER] = "user",
+	[CAUSE_DISK] = "disk",
+	[CAUSE_FOLDER] = "folder",
 };
 
 const char *phase_status_name(enum phase_status s)
@@ -53,6 +65,8 @@ void process_evidence_release(struct process_evidence *p)
 {
 	free(p->launch);
 	free(p->file);
+	free(p->command);
+	free(p->detail);
 	memset(p, 0, sizeof(*p));
 }
 
@@ -111,6 +125,10 @@ static json_t *process_json(const struct process_evidence *p)
 		json_object_set_new(o, "snapshot", json_true());
 	json_object_set_new(o, "state", json_string(raw_state_name(p->state)));
 	json_set_text(o, "file", p->file);
+	json_set_text(o, "command", p->command);
+	if (p->cause)
+		json_set_text(o, "cause", cause_names[p->cause]);
+	json_set_text(o, "detail", p->detail);
 	return o;
 }
 
@@ -180,11 +198,14 @@ static int processes_from_json(const json_t *a, struct training_facts *t, struct
 	for (size_t i = 0; i < json_array_size(a); i++) {
 		const json_t *o = json_array_get(a, i);
 		struct process_evidence p = {0};
-		int origin, state;
+		int origin, state, cause = CAUSE_UNKNOWN;
 
 		if (fact_enum(o, "origin", origin_names, ARRAY_SIZE(origin_names), &origin, err) <
 				0 ||
 			fact_enum(o, "state", raw_names, ARRAY_SIZE(raw_names), &state, err) < 0 ||
+			(json_object_get(o, "cause") &&
+				fact_enum(o, "cause", cause_names, ARRAY_SIZE(cause_names), &cause,
+					err) < 0) ||
 			json_get_str(o, "launch", &p.launch, err) < 0)
 			return error_context(err, "process %zu", i);
 		p.origin = (enum process_origin)origin;
@@ -194,7 +215,10 @@ static int processes_from_json(const json_t *a, struct training_facts *t, struct
 		p.exec = json_opt_bool(o, "exec", false);
 		p.signal = (int)json_opt_int(o, "signal", 0);
 		p.snapshot = json_opt_bool(o, "snapshot", false);
+		p.cause = (enum flush_cause)cause;
 		fact_take_str(o, "file", &p.file);
+		fact_take_str(o, "command", &p.command);
+		fact_take_str(o, "detail", &p.detail);
 		array_reserve(t->processes, t->n_processes, t->cap_processes);
 		t->processes[t->n_processes++] = p;
 	}

@@ -34,6 +34,7 @@ enum process_origin {
 	PROCESS_LOADED,   /* no process: a shared object in one, with counters of its own */
 	PROCESS_UNHOOKED, /* seen in the process tree running the instrumented image, but no hook
 			     ran */
+	PROCESS_SILENT,   /* seen running the instrumented image, and its hook told nothing */
 };
 
 enum raw_state {
@@ -42,6 +43,18 @@ enum raw_state {
 	RAW_EMPTY,
 	RAW_INVALID, /* truncated, corrupt, unknown version */
 	RAW_FOREIGN, /* valid, but of another program */
+};
+
+/* Why a process left no profile, as far as was seen. */
+enum flush_cause {
+	CAUSE_UNKNOWN,
+	CAUSE_SIGNAL,  /* a signal ended it */
+	CAUSE_EXIT,    /* it ended by itself without exit handlers */
+	CAUSE_SANDBOX, /* a system call filter (seccomp) was on it */
+	CAUSE_ROOT,    /* its root folder is another one (chroot, a mount namespace) */
+	CAUSE_USER,    /* its user cannot write to the profile folder */
+	CAUSE_DISK,    /* the disk was full */
+	CAUSE_FOLDER,  /* the file could not be written for another reason */
 };
 
 /* One process that ran instrumented code. */
@@ -54,6 +67,10 @@ struct process_evidence {
 	bool snapshot; /* whet took its profile from outside before it was killed */
 	enum raw_state state;
 	char *file; /* its raw profile, relative to the training's folder; NULL when missing */
+	/* Of one that left none: */
+	char *command; /* its command line; NULL: not seen */
+	enum flush_cause cause;
+	char *detail; /* what more is known of the cause; NULL */
 };
 
 /* One file found in a launch's profile folder. */
@@ -86,6 +103,9 @@ void raw_file_release(struct raw_file *r);
 void training_facts_release(struct training_facts *t);
 int training_facts_write(const struct training_facts *t, const char *path, struct error *err);
 int training_facts_read(const char *path, struct training_facts *ret, struct error *err);
+/* The likely cause in words, without p->detail, and what to do about it. */
+const char *flush_cause_text(const struct process_evidence *p);
+const char *flush_cause_remedy(const struct process_evidence *p);
 const char *phase_status_name(enum phase_status s);
 const char *raw_state_name(enum raw_state s);
 json_t *phase_result_json(const struct phase_result *p);

@@ -11,6 +11,8 @@ static const char *origin_text(enum process_origin o)
 		return "forked";
 	case PROCESS_LOADED:
 		return "a shared object in a process started";
+	case PROCESS_SILENT:
+		return "seen running the binary, started";
 	case PROCESS_UNHOOKED:
 		break;
 	}
@@ -20,25 +22,28 @@ static const char *origin_text(enum process_origin o)
 static void describe(const struct process_evidence *p, struct evidence *e)
 {
 	const char *launch = p->launch ? p->launch : "?";
+	auto_buf struct buf b = BUF_INIT;
 
-	if (p->origin == PROCESS_UNHOOKED)
+	if (p->origin == PROCESS_UNHOOKED) {
 		evidence_add(e,
 			"pid %d (launch '%s', child of %d): made by clone without the fork "
-			"handlers; its "
-			"counters are mixed with its parent's",
-			(int)p->pid, launch, (int)p->parent);
-	else if (p->signal)
-		evidence_add(e,
-			"pid %d (launch '%s', %s by %d): %s profile, ended by signal %d (%s)",
-			(int)p->pid, launch, origin_text(p->origin), (int)p->parent,
-			raw_state_name(p->state), p->signal, strsignal(p->signal));
-	else
-		evidence_add(e,
-			"pid %d (launch '%s', %s by %d): %s profile%s%s; it ended by _exit, by a "
-			"signal "
-			"nobody saw, or could not write to its profile folder",
-			(int)p->pid, launch, origin_text(p->origin), (int)p->parent,
-			raw_state_name(p->state), p->file ? " " : "", p->file ? p->file : "");
+			"handlers; its counters are mixed with its parent's%s%s",
+			(int)p->pid, launch, (int)p->parent, p->command ? "; command: " : "",
+			p->command ? p->command : "");
+		return;
+	}
+	buf_addf(&b, "pid %d (launch '%s', %s by %d): %s profile", (int)p->pid, launch,
+		origin_text(p->origin), (int)p->parent, raw_state_name(p->state));
+	if (p->signal)
+		buf_addf(&b, ", ended by signal %d (%s)", p->signal, strsignal(p->signal));
+	else if (p->file)
+		buf_addf(&b, " %s", p->file);
+	if (p->command && *p->command)
+		buf_addf(&b, "\ncommand: %s", p->command);
+	buf_addf(&b, "\nlikely cause: %s", flush_cause_text(p));
+	if (p->detail)
+		buf_addf(&b, " (%s)", p->detail);
+	evidence_add(e, "%s\nremedy: %s", buf_str(&b), flush_cause_remedy(p));
 }
 
 static bool is_bad(const struct training_facts *t, const struct process_evidence *p)
@@ -46,9 +51,20 @@ static bool is_bad(const struct training_facts *t, const struct process_evidence
 	return !p->exec && (p->origin == PROCESS_UNHOOKED || process_lacks_profile(t, p));
 }
 
+/* Of the first one: mostly the others have the same cause. */
+static const char *remedy_of(const struct process_evidence *p)
+{
+	if (p->origin == PROCESS_UNHOOKED || !p->cause)
+		return "let every process end through exit or its stop signal, give it time to "
+		       "(stop timeout), and let its user write to the profile folder; then train "
+		       "again";
+	return flush_cause_remedy(p);
+}
+
 static void judge(const struct training_facts *t, struct verdicts *vs)
 {
 	auto_evidence struct evidence e = EVIDENCE_INIT;
+	const struct process_evidence *first = NULL;
 	size_t due = 0, bad = 0;
 
 	for (size_t i = 0; i < t->n_processes; i++) {
@@ -62,6 +78,7 @@ static void judge(const struct training_facts *t, struct verdicts *vs)
 				(int)p->pid, p->launch ? p->launch : "?");
 		if (is_bad(t, p)) {
 			bad++;
+			first = first ? first : p;
 			describe(p, &e);
 		}
 	}
@@ -79,10 +96,7 @@ static void judge(const struct training_facts *t, struct verdicts *vs)
 			"through the wrapper",
 			"0 processes ran instrumented code, at least 1 is needed");
 	else if (bad)
-		verdict_fail(vs, "every-process-flushed", &e,
-			"let every process end through exit or its stop signal, give it time to "
-			"(stop "
-			"timeout), and let its user write to the profile folder; then train again",
+		verdict_fail(vs, "every-process-flushed", &e, remedy_of(first),
 			"%zu of %zu processes left no profile of their own, 0 allowed", bad, due);
 	else
 		verdict_pass(vs, "every-process-flushed", &e,

@@ -45,6 +45,16 @@ static bool has_ended(int pidfd)
 	return poll(&p, 1, 0) > 0;
 }
 
+bool process_end(int pidfd, int *status)
+{
+	struct exit_info info = {.mask = MASK_EXIT};
+
+	if (!has_ended(pidfd) || ioctl(pidfd, ASK_EXIT_INFO, &info) < 0 || !(info.mask & MASK_EXIT))
+		return false;
+	*status = info.exit_code;
+	return true;
+}
+
 void service_watch(struct service *s)
 {
 	auto_free pid_t *v = NULL;
@@ -83,23 +93,22 @@ enum service_loss service_lost(const struct service *s, char **text)
 
 	*text = NULL;
 	for (size_t i = 0; i < s->n_watched; i++) {
-		struct exit_info info = {.mask = MASK_EXIT};
-		int fd = s->watched[i].pidfd;
+		int fd = s->watched[i].pidfd, status;
 
 		if (!has_ended(fd))
 			continue;
-		if (ioctl(fd, ASK_EXIT_INFO, &info) < 0 || !(info.mask & MASK_EXIT)) {
+		if (!process_end(fd, &status)) {
 			r = LOSS_UNKNOWN;
 			free(*text);
 			*text = xasprintf("process %d has ended, this kernel does not tell how",
 				(int)s->watched[i].pid);
 			continue;
 		}
-		if (!WIFSIGNALED(info.exit_code) || !is_violent(WTERMSIG(info.exit_code)))
+		if (!WIFSIGNALED(status) || !is_violent(WTERMSIG(status)))
 			continue;
 		free(*text);
 		*text = xasprintf("process %d was ended by signal %d (%s)", (int)s->watched[i].pid,
-			WTERMSIG(info.exit_code), strsignal(WTERMSIG(info.exit_code)));
+			WTERMSIG(status), strsignal(WTERMSIG(status)));
 		return LOSS_SIGNAL;
 	}
 	return r;

@@ -61,6 +61,9 @@ void service_watch(struct service *s);
  * one is gone: LOSS_UNKNOWN. *text says which and how (caller frees), NULL for LOSS_NONE. */
 enum service_loss { LOSS_NONE, LOSS_UNKNOWN, LOSS_SIGNAL };
 enum service_loss service_lost(const struct service *s, char **text);
+/* How a process ended for which a pidfd was opened while it lived, as wait() tells it. False: it
+ * runs, or this kernel does not tell. */
+bool process_end(int pidfd, int *status);
 char *service_log_tail(const struct service *s, size_t lines); /* caller frees */
 void service_free(struct service *s); /* stops it hard when it still runs */
 

@@ -371,7 +371,8 @@ int train_collect(const char *profiles, const char *launch, const struct strv *n
 		add_failure(facts,
 			xasprintf(
 				"launch '%s': no process of it announced itself: the fork hook is "
-				"not in the binary, or the command does not run it",
+				"not in the binary, the command does not run it, or it could not "
+				"write to its profile folder",
 				launch));
 	hand_over(&c);
 	collect_sort(facts);

@@ -5,6 +5,8 @@
 #include "service/tree.h"
 #include "train/train.h"
 
+struct session;
+
 /* ---- launches.c: the folders for profiles and the environment of a launch -------------------- */
 
 #define LAUNCH_PROCESSES "processes" /* the fork hook's list of processes in a launch's folder */
@@ -17,7 +19,7 @@ void launch_environment(struct strv *env);
 const char *launch_new(const char *profiles, const char *name, struct strv *launches,
 	struct strv *env, struct error *err);
 
-/* ---- watch.c: processes that run an instrumented binary although no hook told of them ---------
+/* ---- watch.c: processes that run an instrumented binary, seen from outside -------------------
  */
 
 struct sighting {
@@ -25,6 +27,13 @@ struct sighting {
 	uint64_t start; /* with the pid its name for good */
 	unsigned int times;
 	char *launch;
+	int pidfd;     /* tells how it ended; -1: none */
+	char *command; /* its words, quoted for a shell; "" when they were not to be read */
+	/* As they were when it was seen last. */
+	uid_t uid;
+	gid_t gid;
+	bool filtered;   /* a system call filter (seccomp) is on it */
+	bool other_root; /* its root folder is another */
 };
 
 struct watch {
@@ -36,9 +45,16 @@ struct watch {
 
 /* Looks at some processes; launch is what they belong to. */
 void watch_pids(struct watch *w, const char *launch, const pid_t *pids, size_t n);
-/* Adds those seen twice that are not in facts->processes. */
+/* Adds those seen twice that are not in facts->processes: no hook told of them. */
 void watch_report(const struct watch *w, struct training_facts *facts);
+/* The last one with this pid; NULL: none. */
+const struct sighting *watch_find(const struct watch *w, const char *launch, pid_t pid);
 void watch_release(struct watch *w);
+
+/* ---- causes.c: why a process left no profile */
+
+/* Fills command, signal, cause and detail of those. */
+void causes_find(const struct session *s);
 
 /* ---- collect.c */
 
@@ -46,8 +62,6 @@ void collect_sort(struct training_facts *facts);
 
 /* ---- session.c: the services of one training --------------------------------------------------
  */
-
-struct session;
 
 struct running {
 	struct session *session;

@@ -96,6 +96,30 @@ static char *remedy(const struct proof *p)
 		       "could not write there; see its log");
 }
 
+/* What was seen of a process explains more than how the program ended. */
+static char *cause_of(const struct proof *p, const struct training_facts *f)
+{
+	for (size_t i = 0; i < f->n_processes; i++) {
+		const struct process_evidence *e = &f->processes[i];
+
+		if (e->state != RAW_VALID && e->cause != CAUSE_UNKNOWN &&
+			e->cause != CAUSE_SIGNAL && e->cause != CAUSE_EXIT)
+			return xasprintf("%s%s%s%s; %s", flush_cause_text(e), e->detail ? " (" : "",
+				e->detail ? e->detail : "", e->detail ? ")" : "",
+				flush_cause_remedy(e));
+	}
+	return remedy(p);
+}
+
+/* None of the processes was on the hook's list. */
+static bool all_silent(const struct training_facts *f)
+{
+	for (size_t i = 0; i < f->n_processes; i++)
+		if (f->processes[i].origin != PROCESS_SILENT || f->processes[i].cause)
+			return false;
+	return true;
+}
+
 static bool failed(const struct proof *p)
 {
 	return !p->subject && (p->exit.code != (int)p->phase->batch.exit_code || p->exit.signal);
@@ -104,7 +128,7 @@ static bool failed(const struct proof *p)
 static int judge(const struct proof *p, const struct training_facts *f, struct error *err)
 {
 	const char *name = p->subject ? p->subject->name : p->phase->name;
-	auto_free char *why = remedy(p);
+	auto_free char *why = cause_of(p, f);
 	const struct raw_file *bad = NULL;
 
 	for (size_t i = 0; i < f->n_raws; i++) {
@@ -121,13 +145,13 @@ static int judge(const struct proof *p, const struct training_facts *f, struct e
 			"'%s' left no usable profile after start and stop: "
 			"'%s' is %s: %s",
 			name, bad->path, raw_state_name(bad->state), bad->problem);
-	if (!f->n_processes && failed(p))
+	if (all_silent(f) && failed(p))
 		return error_set(err, ERR_CHILD,
 			"'%s' left no profile after start and stop: its command ended with %s %d "
 			"before the program began; see its log",
 			name, p->exit.signal ? "signal" : "code",
 			p->exit.signal ? p->exit.signal : p->exit.code);
-	if (!f->n_processes)
+	if (all_silent(f))
 		return error_set(err, ERR_CHILD,
 			"'%s' left no profile after start and stop, and no process of it announced "
 			"itself: the profile runtime is not in the binary, or the command does not "

@@ -148,6 +148,7 @@ int session_start(struct session *s, const struct plan_service *until, struct er
 			break;
 	}
 	point_to_subject(s);
+	session_sample(s, true);
 	return 0;
 }
 
@@ -268,6 +269,7 @@ int session_collect(struct session *s, struct error *err)
 		for (size_t k = 0; k < s->n_ends; k++)
 			if (f->processes[i].pid == s->ends[k].pid)
 				f->processes[i].signal = s->ends[k].signal;
+	causes_find(s);
 	collect_sort(f);
 	return 0;
 }

@@ -72,6 +72,7 @@ static int run_one(
 		r->status = PHASE_SKIPPED;
 		return 0;
 	}
+	session_sample(s, true);
 	if ((p->kind == PHASE_HTTP ? phase_http : phase_run)(s, p, r, err) < 0)
 		return -1;
 	dead = find_dead(s, r);

@@ -1,12 +1,17 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/proc.h"
 #include "train/internal.h"
 
+#define COMMAND_MAX 4096
+/* Each is a file descriptor, and the load driver needs them for its connections. */
+#define PIDFDS_MAX 256
 /* Looked at twice, 50 ms apart, a process is no vfork child on its way to exec. */
 #define WATCH_TIMES 2
 
@@ -25,35 +30,70 @@ static bool runs_one_of(pid_t pid, const struct strv *binaries)
 	return false;
 }
 
-static pid_t parent_of(pid_t pid)
+/* The number behind a name in /proc/PID/status (proc_pid_status(5)), or -1. */
+static long status_number(const struct buf *status, const char *name)
+{
+	const char *at = strstr(buf_str(status), name);
+	long v;
+
+	return at && sscanf(at + strlen(name), "%ld", &v) == 1 ? v : -1;
+}
+
+static char *command_of(pid_t pid)
 {
 	auto_buf struct buf text = BUF_INIT;
-	char path[64], *p;
-	int parent = 0;
+	auto_strv struct strv words = STRV_INIT;
+	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (file_read(path, 4096, &text, NULL) < 0)
-		return 0;
-	p = strrchr(buf_str(&text), ')');
-	return p && sscanf(p, ") %*c %d", &parent) == 1 ? (pid_t)parent : 0;
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	if (file_read(path, COMMAND_MAX, &text, NULL) < 0)
+		return xstrdup("");
+	for (size_t at = 0; at < text.n; at += strlen(text.p + at) + 1)
+		strv_add(&words, text.p + at);
+	return strv_shell_quote(&words);
+}
+
+/* What may change while it lives. */
+static void look(struct sighting *s)
+{
+	auto_buf struct buf status = BUF_INIT;
+	struct stat own, its;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)s->pid);
+	if (file_read(path, 65536, &status, NULL) < 0)
+		return;
+	if (s->times == 1) /* later it may be an orphan */
+		s->parent = (pid_t)status_number(&status, "\nPPid:");
+	s->uid = (uid_t)status_number(&status, "\nUid:");
+	s->gid = (gid_t)status_number(&status, "\nGid:");
+	s->filtered = status_number(&status, "\nSeccomp:") == 2;
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)s->pid);
+	if (stat("/", &own) == 0 && stat(path, &its) == 0)
+		s->other_root = own.st_dev != its.st_dev || own.st_ino != its.st_ino;
 }
 
 static void see(struct watch *w, const char *launch, pid_t pid)
 {
 	uint64_t start = proc_start_time(pid);
+	struct sighting *s;
 
 	for (size_t i = 0; i < w->n; i++) {
 		if (w->v[i].pid == pid && w->v[i].start == start) {
 			w->v[i].times++;
+			look(&w->v[i]);
 			return;
 		}
 	}
 	array_reserve(w->v, w->n, w->cap);
-	w->v[w->n++] = (struct sighting){.pid = pid,
-		.parent = parent_of(pid),
+	s = &w->v[w->n++];
+	*s = (struct sighting){.pid = pid,
 		.start = start,
 		.times = 1,
-		.launch = xstrdup(launch)};
+		.launch = xstrdup(launch),
+		.pidfd = w->n <= PIDFDS_MAX ? (int)syscall(SYS_pidfd_open, pid, 0) : -1,
+		.command = command_of(pid)};
+	look(s);
 }
 
 void watch_pids(struct watch *w, const char *launch, const pid_t *pids, size_t n)
@@ -80,6 +120,21 @@ static const struct raw_file *file_of(const struct training_facts *facts, const 
 	return NULL;
 }
 
+const struct sighting *watch_find(const struct watch *w, const char *launch, pid_t pid)
+{
+	for (size_t i = w->n; i-- > 0;)
+		if (w->v[i].pid == pid && strcmp(w->v[i].launch, launch) == 0)
+			return &w->v[i];
+	return NULL;
+}
+
+/* A process below one that runs the binary was made by clone without the fork handlers. Any other
+ * one started the binary afresh: it has a hook, or should have, that could not speak. */
+static enum process_origin origin_of(const struct watch *w, const struct sighting *s)
+{
+	return watch_find(w, s->launch, s->parent) ? PROCESS_UNHOOKED : PROCESS_SILENT;
+}
+
 void watch_report(const struct watch *w, struct training_facts *facts)
 {
 	for (size_t i = 0; i < w->n; i++) {
@@ -92,7 +147,7 @@ void watch_report(const struct watch *w, struct training_facts *facts)
 		facts->processes[facts->n_processes++] = (struct process_evidence){.pid = s->pid,
 			.parent = s->parent,
 			.launch = xstrdup(s->launch),
-			.origin = PROCESS_UNHOOKED,
+			.origin = origin_of(w, s),
 			.state = file ? file->state : RAW_MISSING,
 			.file = file ? xstrdup(file->path) : NULL};
 	}
@@ -100,8 +155,12 @@ void watch_report(const struct watch *w, struct training_facts *facts)
 
 void watch_release(struct watch *w)
 {
-	for (size_t i = 0; i < w->n; i++)
+	for (size_t i = 0; i < w->n; i++) {
 		free(w->v[i].launch);
+		free(w->v[i].command);
+		if (w->v[i].pidfd >= 0)
+			close(w->v[i].pidfd);
+	}
 	free(w->v);
 	*w = (struct watch){0};
 }

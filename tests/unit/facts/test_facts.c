@@ -240,7 +240,10 @@ static void test_training_facts_come_back(void **state)
 		.origin = PROCESS_UNHOOKED,
 		.exec = true,
 		.signal = 9,
-		.state = RAW_FOREIGN};
+		.state = RAW_FOREIGN,
+		.command = xstrdup("edge -x"),
+		.cause = CAUSE_SANDBOX,
+		.detail = xstrdup("why")};
 	t.raws = xcalloc(1, sizeof(*t.raws));
 	t.n_raws = t.cap_raws = 1;
 	t.raws[0] = (struct raw_file){.path = xstrdup("a.profraw"),
@@ -259,6 +262,9 @@ static void test_training_facts_come_back(void **state)
 	assert_int_equal(back.processes[0].signal, 9);
 	assert_int_equal(back.processes[0].state, RAW_FOREIGN);
 	assert_null(back.processes[0].file);
+	assert_string_equal(back.processes[0].command, "edge -x");
+	assert_int_equal(back.processes[0].cause, CAUSE_SANDBOX);
+	assert_string_equal(back.processes[0].detail, "why");
 	assert_int_equal(back.raws[0].state, RAW_INVALID);
 	assert_true(back.raws[0].size == 77);
 	training_facts_release(&t);

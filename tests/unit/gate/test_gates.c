@@ -115,6 +115,41 @@ static void worker_cannot_write(struct fixture *x)
 	lose_file(x, 1);
 }
 
+/* With a cause that was found: named with command and remedy. */
+static void lose_by(struct fixture *x, enum flush_cause cause, const char *detail)
+{
+	lose_file(x, 1);
+	x->training.processes[1].cause = cause;
+	x->training.processes[1].command = xstrdup("/x/edge --port 80");
+	x->training.processes[1].detail = detail ? xstrdup(detail) : NULL;
+}
+
+static void user_cannot_write(struct fixture *x)
+{
+	lose_by(x, CAUSE_USER, "user 33 may not write to '/p/edge'");
+}
+
+static void sandboxed(struct fixture *x)
+{
+	lose_by(x, CAUSE_SANDBOX, NULL);
+}
+
+static void left_by_exit(struct fixture *x)
+{
+	lose_by(x, CAUSE_EXIT, "exit code 5");
+}
+
+static void disk_was_full(struct fixture *x)
+{
+	lose_by(x, CAUSE_DISK, "No space left on device");
+}
+
+static void hook_said_nothing(struct fixture *x)
+{
+	lose_file(x, 1);
+	x->training.processes[1].origin = PROCESS_SILENT;
+}
+
 static void server_killed(struct fixture *x)
 {
 	lose_file(x, 0);
@@ -492,6 +527,22 @@ static const struct fault {
 	{"unattributed", raw_of_nobody, "raw-profiles-valid", "no observed process"},
 	{"worker cannot write", worker_cannot_write, "every-process-flushed",
 		"pid 102 (launch 'edge', forked by 100): missing profile"},
+	{"user cannot write", user_cannot_write, "every-process-flushed",
+		"missing profile\ncommand: /x/edge --port 80\nlikely cause: its user cannot write "
+		"to the profile folder (user 33 may not write to '/p/edge')\nremedy: let all users "
+		"pass through"},
+	{"sandbox", sandboxed, "every-process-flushed",
+		"a system call filter (seccomp) forbids it to write\nremedy: switch its sandbox "
+		"off"},
+	{"_exit", left_by_exit, "every-process-flushed",
+		"without exit handlers: _exit, quick_exit, abort (exit code 5)\nremedy: let it end "
+		"by "
+		"exit()"},
+	{"full disk", disk_was_full, "every-process-flushed",
+		"the disk was full (No space left on device)\nremedy: make room"},
+	{"no hook", hook_said_nothing, "every-process-flushed",
+		"seen running the binary, started by 100): missing profile\nlikely cause: the fork "
+		"hook is not in the binary"},
 	{"server killed", server_killed, "every-process-flushed", "ended by signal 9 (Killed)"},
 	{"killed while writing", killed_while_writing, "every-process-flushed",
 		"empty profile, ended by signal 9"},

@@ -1,11 +1,16 @@
 /* A small server and batch program to be trained: compiled with instrumentation by the test. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -93,6 +98,16 @@ static void serve(int fd)
 	}
 }
 
+static void note_pid(const char *name, pid_t pid)
+{
+	FILE *f = fopen(name, "w");
+
+	if (f)
+		fprintf(f, "%d\n", (int)pid);
+	if (f)
+		fclose(f);
+}
+
 static int server(const char *port, int workers, int user)
 {
 	pid_t pids[16];
@@ -110,6 +125,8 @@ static int server(const char *port, int workers, int user)
 			serve(fd);
 			return 0;
 		}
+		if (i == 0)
+			note_pid("worker", pids[i]);
 	}
 	if (!workers)
 		serve(fd);
@@ -163,6 +180,54 @@ static void hang(void)
 		nap_ms(1000);
 }
 
+static void wait_for_stop(void)
+{
+	while (!stopped)
+		nap_ms(5);
+}
+
+extern int __llvm_profile_write_file(void) __attribute__((weak));
+
+/* Writes a profile of its own and counts on; the default action of SIGTERM ends it. */
+static void early(int n)
+{
+	batch(n);
+	if (__llvm_profile_write_file)
+		__llvm_profile_write_file();
+	batch(n);
+	signal(SIGTERM, SIG_DFL);
+	puts("counted");
+	fflush(stdout);
+	for (;;)
+		nap_ms(1000);
+}
+
+/* From here on no file can be opened. */
+static int filter(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+		return 4;
+	wait_for_stop();
+	return 0;
+}
+
+static int other_root(const char *path)
+{
+	if (chroot(path) < 0 || chdir("/") < 0)
+		return 4;
+	wait_for_stop();
+	return 0;
+}
+
 static int fail(void)
 {
 	puts("cannot go on");
@@ -189,5 +254,15 @@ int main(int argc, char **argv)
 		_exit(0);
 	if (!strcmp(mode, "hang"))
 		hang();
+	if (!strcmp(mode, "early"))
+		early(argc > 2 ? atoi(argv[2]) : 0);
+	if (!strcmp(mode, "filter"))
+		return filter();
+	if (!strcmp(mode, "chroot"))
+		return other_root(argv[2]);
+	if (!strcmp(mode, "wait") || !strcmp(mode, "leave"))
+		wait_for_stop();
+	if (!strcmp(mode, "leave"))
+		_exit(5);
 	return strcmp(mode, "fail") ? 0 : fail();
 }
