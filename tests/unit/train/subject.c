@@ -234,35 +234,41 @@ static int fail(void)
 	return 3;
 }
 
+/* Ways to end that leave no profile, or only a part of one. */
+static int end_badly(const char *mode, const char *arg)
+{
+	if (!strcmp(mode, "hang"))
+		hang();
+	if (!strcmp(mode, "early"))
+		early(atoi(arg));
+	if (!strcmp(mode, "filter"))
+		return filter();
+	if (!strcmp(mode, "chroot"))
+		return other_root(arg);
+	if (!strcmp(mode, "leave"))
+		wait_for_stop();
+	if (!strcmp(mode, "leave") || !strcmp(mode, "quick"))
+		_exit(strcmp(mode, "quick") ? 5 : 0);
+	return strcmp(mode, "fail") ? 0 : fail();
+}
+
 int main(int argc, char **argv)
 {
-	const char *mode = argc > 1 ? argv[1] : "";
+	const char *mode = argc > 1 ? argv[1] : "", *arg = argc > 2 ? argv[2] : "";
 	struct sigaction sa = {.sa_handler = on_term};
 
 	while (!strcmp(mode, "deaf")) /* the default action of SIGTERM */
 		nap_ms(1000);
 	sigaction(SIGTERM, &sa, NULL);
 	if (!strcmp(mode, "serve"))
-		return server(argv[2], argc > 3 ? atoi(argv[3]) : 0, argc > 4 ? atoi(argv[4]) : 0);
+		return server(arg, argc > 3 ? atoi(argv[3]) : 0, argc > 4 ? atoi(argv[4]) : 0);
 	if (!strcmp(mode, "clone"))
 		return raw_clone();
 	if (!strcmp(mode, "batch"))
-		batch(argc > 2 ? atoi(argv[2]) : 0);
+		batch(atoi(arg));
 	if (!strcmp(mode, "exec"))
 		run_other_program();
-	if (!strcmp(mode, "quick"))
-		_exit(0);
-	if (!strcmp(mode, "hang"))
-		hang();
-	if (!strcmp(mode, "early"))
-		early(argc > 2 ? atoi(argv[2]) : 0);
-	if (!strcmp(mode, "filter"))
-		return filter();
-	if (!strcmp(mode, "chroot"))
-		return other_root(argv[2]);
-	if (!strcmp(mode, "wait") || !strcmp(mode, "leave"))
+	if (!strcmp(mode, "wait"))
 		wait_for_stop();
-	if (!strcmp(mode, "leave"))
-		_exit(5);
-	return strcmp(mode, "fail") ? 0 : fail();
+	return end_badly(mode, arg);
 }
