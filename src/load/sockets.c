@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "load/sockdiag.h"
 
 #define DESCRIBE_MAX 64 /* connections listed; the others are counted by state */
 
@@ -76,27 +76,24 @@ static void add_kernel_view(struct buf *b, const struct conn *c)
 		ti.tcpi_total_retrans, ti.tcpi_unacked, unread, unsent);
 }
 
-/* The row of /proc/net/tcp whose local port is the server's and whose remote port is ours. */
-static void add_peer(struct buf *b, const char *table, unsigned server, unsigned own)
+/* Both ends as the kernel has them: of ours, whether the server's window is closed. */
+static void add_peer(struct buf *b, const struct sockdiag *table, uint16_t server, uint16_t own)
 {
-	for (const char *line = strchr(table, '\n'); line && *++line; line = strchr(line, '\n')) {
-		unsigned local, remote, state, tx, rx;
+	const struct sockdiag_row *mine = sockdiag_find(table, own, server);
+	const struct sockdiag_row *peer = sockdiag_find(table, server, own);
 
-		if (sscanf(line, " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%x %x %x:%x", &local,
-			    &remote, &state, &tx, &rx) != 5)
-			continue;
-		if (local == server && remote == own) {
-			buf_addf(b, "; server's end %s, unread %u bytes, unacknowledged %u bytes",
-				tcp_state_name(state), rx, tx);
-			return;
-		}
-	}
-	if (*table)
+	if (mine && mine->probing)
+		buf_adds(b, "; the server's window is closed: it does not read");
+	if (peer) {
+		buf_adds(b, "; server's end ");
+		sockdiag_describe(b, peer);
+	} else if (!table->refused) {
 		buf_adds(b, "; the server's end does not exist");
+	}
 }
 
 static void describe_one(
-	struct buf *b, const struct load *l, const struct conn *c, const char *table)
+	struct buf *b, const struct load *l, const struct conn *c, const struct sockdiag *table)
 {
 	struct loopback own;
 	socklen_t n = sizeof(own.v6);
@@ -127,22 +124,13 @@ static void add_counts(struct buf *b, const struct load *l)
 		by_state[CONN_IDLE], by_state[CONN_CLOSED]);
 }
 
-static void add_table(struct buf *all, const char *path)
-{
-	auto_buf struct buf one = BUF_INIT;
-
-	if (file_read(path, 0, &one, NULL) == 0)
-		buf_add(all, one.p, one.n);
-}
-
 char *sockets_describe(const struct load *l)
 {
-	auto_buf struct buf table = BUF_INIT;
+	auto_sockdiag struct sockdiag table = {0};
 	auto_buf struct buf b = BUF_INIT;
 	uint32_t listed = 0, busy = 0;
 
-	add_table(&table, "/proc/net/tcp");
-	add_table(&table, "/proc/net/tcp6"); /* a server on [::] has its IPv4 peers there */
+	sockdiag_read(loopback_port(&l->addr), &table);
 	add_counts(&b, l);
 	for (uint32_t i = 0; i < l->plan.connections; i++) {
 		const struct conn *c = &l->conns[i];
@@ -153,7 +141,7 @@ char *sockets_describe(const struct load *l)
 		if (listed == DESCRIBE_MAX)
 			continue;
 		listed++;
-		describe_one(&b, l, c, buf_str(&table));
+		describe_one(&b, l, c, &table);
 	}
 	if (busy > listed)
 		buf_addf(&b, "\n  and %u more", busy - listed);

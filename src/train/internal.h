@@ -130,9 +130,12 @@ int phase_http(
 	struct session *s, const struct plan_phase *p, struct phase_result *r, struct error *err);
 int phase_run(
 	struct session *s, const struct plan_phase *p, struct phase_result *r, struct error *err);
-/* The service's ends of the connections to a port, a line each; "" when there are none. Caller
- * frees. */
-char *sockets_text(uint16_t port);
+/* ---- sockets.c: for a phase that ran out of time; callers free */
+
+/* The services' ends of their connections, a line each; "" when there are none. */
+char *sockets_text(const struct session *s);
+/* The last lines of the log of first (NULL: none is) and, with their names, of the others. */
+char *logs_text(const struct session *s, const struct running *first);
 uint64_t phase_timeout(const struct plan_phase *p); /* 300 s when the plan says 0 */
 /* Whether the phase's `when:` says yes: 1 yes, 0 no, -1 error. */
 int phase_wanted(struct session *s, const struct plan_phase *p, struct error *err);

@@ -13,7 +13,6 @@ struct ticking {
 	const struct plan_phase *phase;
 	struct running *dead;
 	uint64_t done, end;
-	uint16_t port;
 	char *sockets; /* as they were shortly before the time was up; NULL: not yet near */
 };
 
@@ -28,7 +27,7 @@ static int tick(void *ctx, uint64_t done)
 	/* Afterwards the driver's ends are closed and nothing is to be seen any more. */
 	if (clock_mono_ns() + NEAR_END_NS >= t->end) {
 		free(t->sockets);
-		t->sockets = sockets_text(t->port);
+		t->sockets = sockets_text(t->s);
 	}
 	t->dead = session_dead(t->s);
 	return t->dead ? 1 : 0;
@@ -78,14 +77,16 @@ static void take_result(const struct ticking *t, const struct running *to,
 	} else {
 		r->status = PHASE_OK;
 	}
-	if (r->status != PHASE_OK && to)
+	if (r->status == PHASE_TIMEOUT)
+		r->log = logs_text(t->s, to);
+	else if (r->status != PHASE_OK && to)
 		r->log = service_log_tail(to->s, LOG_LINES);
 }
 
 static int run_load(struct session *s, const struct plan_phase *p, struct mix *m,
 	struct phase_result *r, struct error *err)
 {
-	struct ticking t = {.s = s, .phase = p, .port = m->plan.port};
+	struct ticking t = {.s = s, .phase = p};
 	struct load_result result = {0};
 	struct error own = ERROR_INIT;
 

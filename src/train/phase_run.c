@@ -25,6 +25,7 @@ struct command {
 	uint64_t end;       /* of the phase, CLOCK_MONOTONIC */
 	uint64_t cpu_ns;    /* of all runs' trees */
 	const char *launch; /* of the present run; NULL: leaves no profiles */
+	char *sockets;      /* of the services when the time was up; else NULL */
 };
 
 static void command_release(struct command *c)
@@ -34,6 +35,7 @@ static void command_release(struct command *c)
 	batch_close(c->batch);
 	free(c->log);
 	free(c->prefix);
+	free(c->sockets);
 }
 
 static char *file_prefix(struct session *s, const struct plan_phase *p)
@@ -145,8 +147,10 @@ static enum outcome watch_command(struct command *c, struct tree *t)
 		sample(c, t);
 		if (session_dead(c->s))
 			return OUTCOME_SERVICE_DIED;
-		if (clock_mono_ns() >= c->end)
+		if (clock_mono_ns() >= c->end) {
+			c->sockets = sockets_text(c->s);
 			return OUTCOME_TIME_UP;
+		}
 	}
 }
 
@@ -183,6 +187,14 @@ static char *log_tail(const struct command *c)
 	return *log ? xasprintf("%s\n%s", out, log) : take_ptr(out);
 }
 
+/* With those of the services. */
+static char *stalled_log(const struct command *c)
+{
+	auto_free char *own = log_tail(c), *others = logs_text(c->s, NULL);
+
+	return xasprintf("%s%s%s", own, *own && *others ? "\n" : "", others);
+}
+
 static char *run_of(const struct phase_result *r)
 {
 	return xasprintf("(run %llu of %llu)", (unsigned long long)r->done + 1,
@@ -202,10 +214,11 @@ static int judge(struct command *c, enum outcome how, const struct proc_exit *en
 		return 0;
 	}
 	r->status = how == OUTCOME_TIME_UP ? PHASE_TIMEOUT : PHASE_FAILED;
-	r->log = log_tail(c);
+	r->log = how == OUTCOME_TIME_UP ? stalled_log(c) : log_tail(c);
 	if (how == OUTCOME_TIME_UP)
-		r->problem = xasprintf("'%s' did not end within %.3g s %s", p->run,
-			(double)phase_timeout(p) / NS_PER_S, which);
+		r->problem = xasprintf("'%s' did not end within %.3g s %s%s%s", p->run,
+			(double)phase_timeout(p) / NS_PER_S, which, *c->sockets ? "\n" : "",
+			c->sockets);
 	else if (how == OUTCOME_LEFTOVERS)
 		r->problem = xasprintf(
 			"'%s' left processes that ignored SIGTERM and were killed", p->run);

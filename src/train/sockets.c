@@ -1,60 +1,91 @@
-/* The service's ends of its connections, for a phase that ran out of time: whether it has read what
- * was sent to it, and whether its answer lies in the kernel. */
+/* The services when a phase ran out of time: their ends of their connections (whether they have
+ * read what was sent to them, and whether their answers lie in the kernel), and their last words.
+ */
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "load/sockdiag.h"
 #include "train/internal.h"
 
-#define LINES_MAX 20
+#define LINES_MAX 20 /* of one port */
+#define LOG_LINES 30
+#define OTHER_LOG_LINES 10
 
-static const char *state_name(unsigned int state)
+static void add_port(struct buf *b, const char *service, uint16_t port)
 {
-	static const char *const names[] = {"?", "established", "syn-sent", "syn-received",
-		"fin-wait-1", "fin-wait-2", "time-wait", "closed", "close-wait", "last-ack",
-		"listen", "closing"};
-
-	return state < ARRAY_SIZE(names) ? names[state] : names[0];
-}
-
-/* One line of /proc/net/tcp; false when it is of another port. */
-static bool describe(const char *line, uint16_t port, bool listening, struct buf *ret)
-{
-	unsigned int local, remote, state, tx, rx;
-
-	if (sscanf(line, " %*d: %*x:%x %*x:%x %x %x:%x", &local, &remote, &state, &tx, &rx) != 5)
-		return false;
-	if (local != port || (state == 10) != listening)
-		return false;
-	if (listening)
-		buf_addf(ret, "service's port %u: listening, %u connections not accepted yet\n",
-			local, rx);
-	else
-		buf_addf(ret,
-			"service's end of port %u to %u: %s, %u bytes unread, %u bytes unsent\n",
-			local, remote, state_name(state), rx, tx);
-	return true;
-}
-
-char *sockets_text(uint16_t port)
-{
-	auto_buf struct buf table = BUF_INIT, kept = BUF_INIT, line = BUF_INIT;
+	auto_sockdiag struct sockdiag table;
 	size_t n = 0;
-	char *save = NULL;
 
-	if (file_read("/proc/net/tcp", (size_t)16 << 20, &table, NULL) < 0 || !table.n)
-		return xstrdup("");
-	for (char *l = strtok_r(table.p, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
-		buf_clear(&line);
-		if (describe(l, port, true, &line))
-			buf_adds(&kept, buf_str(&line));
-		else if (describe(l, port, false, &line) && n++ < LINES_MAX)
-			buf_adds(&kept, buf_str(&line));
+	sockdiag_read(port, &table);
+	for (size_t i = 0; i < table.n; i++)
+		if (table.v[i].local == port && table.v[i].state == TCP_LISTEN)
+			buf_addf(b,
+				"service '%s', port %u: listening, %u connections not accepted "
+				"yet\n",
+				service, port, table.v[i].unread);
+	for (size_t i = 0; i < table.n; i++) {
+		const struct sockdiag_row *r = &table.v[i];
+
+		if (r->local != port || r->state == TCP_LISTEN || n++ >= LINES_MAX)
+			continue;
+		buf_addf(b, "service '%s', its end of port %u to %u: ", service, port, r->remote);
+		sockdiag_describe(b, r);
+		buf_addc(b, '\n');
 	}
 	if (n > LINES_MAX)
-		buf_addf(&kept, "and %zu more of its connections\n", n - LINES_MAX);
-	if (kept.n)
-		kept.p[--kept.n] = '\0';
-	return xstrdup(buf_str(&kept));
+		buf_addf(b, "and %zu more connections of service '%s'\n", n - LINES_MAX, service);
+	if (table.refused)
+		buf_addf(b, "service '%s', port %u: the kernel tells nothing of its sockets\n",
+			service, port);
+}
+
+/* Ports are the variables SERVICE.port and SERVICE.port.NAME. */
+static void add_service(struct buf *b, const struct session *s, const char *service)
+{
+	auto_free char *start = xasprintf("%s.port", service);
+	size_t n = strlen(start);
+
+	for (size_t i = 0; i < s->vars.n; i++) {
+		const char *v = s->vars.v[i], *value = strchr(v, '=');
+		unsigned int port;
+
+		if (strncmp(v, start, n) == 0 && (v[n] == '=' || v[n] == '.') && value &&
+			sscanf(value, "=%u", &port) == 1 && port && port <= UINT16_MAX)
+			add_port(b, service, (uint16_t)port);
+	}
+}
+
+char *sockets_text(const struct session *s)
+{
+	auto_buf struct buf b = BUF_INIT;
+
+	for (size_t i = 0; i < s->n_services; i++)
+		add_service(&b, s, s->services[i].plan->name);
+	if (b.n)
+		b.p[--b.n] = '\0';
+	return buf_detach(&b);
+}
+
+char *logs_text(const struct session *s, const struct running *first)
+{
+	struct buf b = BUF_INIT;
+	auto_free char *own = first ? service_log_tail(first->s, LOG_LINES) : NULL;
+
+	if (own)
+		buf_adds(&b, own);
+	for (size_t i = 0; i < s->n_services; i++) {
+		const struct running *r = &s->services[i];
+		auto_free char *tail = NULL;
+
+		if (r == first)
+			continue;
+		tail = service_log_tail(r->s, OTHER_LOG_LINES);
+		if (*tail)
+			buf_addf(&b, "%slast lines of service '%s':\n%s", b.n ? "\n" : "",
+				r->plan->name, tail);
+	}
+	return buf_detach(&b);
 }

@@ -315,7 +315,7 @@ static void test_time_out(void **state)
 		if (!strstr(r.sockets, t[i].wait))
 			fail_msg("%s", r.sockets);
 		assert_non_null(strstr(r.sockets, "tcp ESTABLISHED, rtt "));
-		assert_non_null(strstr(r.sockets, "; server's end ESTABLISHED, unread 0 bytes"));
+		assert_non_null(strstr(r.sockets, "; server's end established, unread 0 bytes"));
 		load_result_release(&r);
 		script_stop(s);
 	}

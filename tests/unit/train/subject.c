@@ -65,7 +65,7 @@ static void answer(int c, const char *request)
 		raise(SIGKILL);
 	if (!strncmp(request, "GET /work", 9))
 		work(c);
-	if (!strncmp(request, "GET /slow", 9))
+	if (!strncmp(request, "GET /slow", 9) || !strncmp(request, "POST /deaf", 10))
 		nap_ms(5000);
 	if (!strncmp(request, "GET /bad", 8))
 		ok = bad;

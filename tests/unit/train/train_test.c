@@ -75,7 +75,7 @@ static void slow_answer_is_a_time_out(void **state)
 	run(f);
 	assert_int_equal(f->facts.phases[0].status, PHASE_TIMEOUT);
 	assert_part(f->facts.phases[0].problem, "no end within 0.3 s: 0 of 10 requests answered");
-	assert_part(f->facts.phases[0].problem, "service's end of port ");
+	assert_part(f->facts.phases[0].problem, "service 'edge', its end of port ");
 	assert_part(f->facts.phases[0].problem, ": established, ");
 }
 
