@@ -151,7 +151,8 @@ struct plan_train {
 	size_t n_services;
 	struct plan_phase *phases;
 	size_t n_phases;
-	uint64_t seed; /* of the request order; default 1 */
+	uint64_t seed;        /* of the request order; default 1 */
+	bool private_network; /* services and driver have a network namespace of their own */
 };
 
 struct plan_gates {

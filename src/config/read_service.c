@@ -176,10 +176,26 @@ void read_services(struct problems *ps, const struct key *k, const struct node *
 	}
 }
 
+static void read_network(
+	struct problems *ps, const struct key *k, const struct node *n, void *target)
+{
+	struct plan_train *t = target;
+	auto_free char *text = NULL;
+
+	if (!value_text(ps, n, k->name, &text))
+		return;
+	t->private_network = !strcmp(text, "private");
+	if (!t->private_network && strcmp(text, "host") != 0)
+		problem_add(ps, n, "'network' must be host or private, not '%s'", text);
+}
+
 #define TRAIN(field) offsetof(struct plan_train, field)
 static const struct key train[] = {
 	{"seed", KEY_U64, TRAIN(seed), 0, UINT64_MAX,
 		.doc = "Of the order of mixed requests; default 1."},
+	{"network", KEY_PART, .read = read_network,
+		.doc = "`host` (default), or `private`: services and driver have a network of "
+		       "their own, whose loopback has an MTU of 1500."},
 	{"services", KEY_PART, .read = read_services,
 		.doc = "Programs to start before the phases, by name, in this order; stopped in "
 		       "reverse."},

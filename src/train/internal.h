@@ -51,6 +51,15 @@ void watch_report(const struct watch *w, struct training_facts *facts);
 const struct sighting *watch_find(const struct watch *w, const char *launch, pid_t pid);
 void watch_release(struct watch *w);
 
+/* ---- private.c: a network of its own for the training */
+
+typedef int train_fn(const struct train_options *o, struct training_facts *ret, struct error *err);
+/* Whether this machine lets this user have one; *why not (caller frees). */
+bool private_network_possible(char **why);
+/* run() in a child that is in such a network; the result is the same. */
+int private_run(const struct train_options *o, train_fn *run, struct training_facts *ret,
+	struct error *err);
+
 /* ---- causes.c: why a process left no profile */
 
 /* Fills command, signal, cause and detail of those. */

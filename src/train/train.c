@@ -138,7 +138,7 @@ static int check_only(const struct train_options *o, struct error *err)
 		o->plan->file ? o->plan->file : "the plan");
 }
 
-int train_run(const struct train_options *o, struct training_facts *ret, struct error *err)
+static int run_here(const struct train_options *o, struct training_facts *ret, struct error *err)
 {
 	struct training_facts facts = {.digest = xstrdup(o->plan->training_digest)};
 	struct session s;
@@ -157,6 +157,21 @@ int train_run(const struct train_options *o, struct training_facts *ret, struct 
 		training_facts_release(&facts);
 	}
 	return r;
+}
+
+int train_run(const struct train_options *o, struct training_facts *ret, struct error *err)
+{
+	auto_free char *why = NULL;
+
+	if (!o->plan->train.private_network)
+		return run_here(o, ret, err);
+	if (private_network_possible(&why))
+		return private_run(o, run_here, ret, err);
+	events_warning(o->events,
+		"no private network for the training: this machine does not allow it (%s); it runs "
+		"in the machine's own, whose loopback has larger packets",
+		why ? why : "unknown why");
+	return run_here(o, ret, err);
 }
 
 int train_conditions(const struct train_options *o, struct strv *ret, struct error *err)

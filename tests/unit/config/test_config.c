@@ -201,6 +201,7 @@ static void test_defaults(void **state)
 	assert_memory_equal(p.build.target, "x86_64-unknown-linux-", 21);
 #endif
 	assert_int_equal(p.train.seed, 1);
+	assert_false(p.train.private_network);
 	assert_null(plan_subject(&p));
 	assert_true(p.train.phases[0].weight == 1);
 	assert_int_equal(p.train.phases[0].repeat, 1);
@@ -240,6 +241,7 @@ static void test_batch_phases(void **state)
 	struct plan p;
 
 	read_valid("batch.yaml", &p);
+	assert_true(p.train.private_network);
 	b = &p.train.phases[0].batch;
 	assert_int_equal(b->exit_code, 2);
 	assert_true(b->has_input);

@@ -168,13 +168,15 @@ static void write_to(const char *path, const char *text)
 /* A small file system at path: as root, or in a user namespace where that is allowed. */
 static bool mount_small(const char *path)
 {
-	auto_free char *map = xasprintf("%u %u 1", geteuid(), geteuid());
+	auto_free char *uid = xasprintf("%u %u 1", geteuid(), geteuid());
+	auto_free char *gid = xasprintf("%u %u 1", getegid(), getegid());
 
 	if (geteuid() != 0) {
 		if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
 			return false;
 		write_to("/proc/self/setgroups", "deny");
-		write_to("/proc/self/uid_map", map);
+		write_to("/proc/self/uid_map", uid);
+		write_to("/proc/self/gid_map", gid);
 	} else if (unshare(CLONE_NEWNS) < 0) {
 		return false;
 	}

@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -252,6 +254,16 @@ static int end_badly(const char *mode, const char *arg)
 	return strcmp(mode, "fail") ? 0 : fail();
 }
 
+static int print_mtu(void)
+{
+	struct ifreq r = {.ifr_name = "lo"};
+
+	if (ioctl(socket(AF_INET, SOCK_DGRAM, 0), SIOCGIFMTU, &r) < 0)
+		return 4;
+	printf("%d\n", r.ifr_mtu);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "", *arg = argc > 2 ? argv[2] : "";
@@ -266,6 +278,8 @@ int main(int argc, char **argv)
 		return raw_clone();
 	if (!strcmp(mode, "batch"))
 		batch(atoi(arg));
+	if (!strcmp(mode, "mtu"))
+		return print_mtu();
 	if (!strcmp(mode, "exec"))
 		run_other_program();
 	if (!strcmp(mode, "wait"))
