@@ -132,6 +132,17 @@ static void read_ready(struct problems *ps, const struct key *k, const struct no
 			ps, n, "'ready' lacks what is waited for: one of http, tcp, log, command");
 }
 
+/* The origin's ports beside its first one (docs/origin.md). */
+static void add_builtin_ports(struct plan_service *s)
+{
+	static const char *const names[] = {"tls", "dead"};
+
+	for (size_t i = 0; s->builtin && i < ARRAY_SIZE(names); i++) {
+		if (!strv_has(&s->ports, names[i]))
+			strv_add(&s->ports, names[i]);
+	}
+}
+
 static void read_service(
 	struct problems *ps, const struct node *name, const struct node *n, struct plan_service *s)
 {
@@ -157,6 +168,7 @@ static void read_service(
 		problem_add(ps, node_get(n, "subject"),
 			"service '%s' is part of whet and cannot be the subject of the training",
 			s->name);
+	add_builtin_ports(s);
 }
 
 void read_services(struct problems *ps, const struct key *k, const struct node *n, void *target)
@@ -212,7 +224,9 @@ static const struct key service[] = {
 		.doc = "Command line, split into words by shell rules and started without a "
 		       "shell."},
 	{"builtin", KEY_PART, .read = read_builtin,
-		.doc = "`origin`: whet's own upstream server, in place of `run`."},
+		.doc = "`origin`: whet's own upstream server, in place of `run`; its ports are "
+		       "`tls` "
+		       "and `dead` beside the first one ([The origin](origin.md))."},
 	{"subject", KEY_BOOL, SERVICE(subject),
 		.doc = "true for the one service that is trained and measured."},
 	{"ready", KEY_PART, .read = read_ready,

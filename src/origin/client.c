@@ -1,28 +1,35 @@
-/* One connection: requests in, answers out, in order. */
+/* One connection: requests in, answers out, in order; HTTP/2 goes on in h2.c. */
 #include "origin/server.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <openssl/ssl.h>
+
 #include "base/clock.h"
 #include "base/mem.h"
+#include "http/tls.h"
 
 #define LINGER_MAX ((uint64_t)32 << 20)
+#define READS_MAX 16 /* in a row, before the others have their turn */
 
-struct client *client_new(struct origin *o, int fd)
+struct client *client_new(struct origin *o, int fd, SSL_CTX *tls)
 {
 	struct client *c = xcalloc(1, sizeof(*c));
 	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = c};
 
 	c->fd = fd;
+	c->x.client = c;
 	c->events = EPOLLIN;
 	c->moved_ns = c->head_ns = o->now;
+	c->state = tls ? CLIENT_HANDSHAKE : CLIENT_HEAD;
+	c->ssl = tls ? tls_accept_new(tls, fd, NULL) : NULL;
 	http_request_begin(&c->head);
-	if (epoll_ctl(o->epfd, EPOLL_CTL_ADD, fd, &ev) < 0) {
+	if ((tls && !c->ssl) || epoll_ctl(o->epfd, EPOLL_CTL_ADD, fd, &ev) < 0) {
+		SSL_free(c->ssl);
 		free(c);
 		close(fd);
 		return NULL;
@@ -35,21 +42,15 @@ struct client *client_new(struct origin *o, int fd)
 	return c;
 }
 
-static void drop_kept(struct origin *o, struct client *c)
-{
-	if (c->echo)
-		o->echo_bytes -= c->kept.n;
-	c->echo = false;
-	if (c->kept.cap > 65536)
-		buf_release(&c->kept);
-	else
-		buf_clear(&c->kept);
-}
-
 void client_free(struct origin *o, struct client *c)
 {
-	timer_clear(&o->timers, c);
-	drop_kept(o, c);
+	if (c->dead)
+		return;
+	c->dead = true;
+	h2_free(o, c);
+	exchange_release(o, &c->x);
+	SSL_free(c->ssl);
+	c->ssl = NULL;
 	close(c->fd);
 	if (c->prev)
 		c->prev->next = c->next;
@@ -60,12 +61,21 @@ void client_free(struct origin *o, struct client *c)
 	o->n_clients--;
 	buf_release(&c->in);
 	buf_release(&c->out);
-	buf_release(&c->kept);
-	free(c);
+	c->next = o->dead;
+	o->dead = c;
 }
 
-/* Returns false when the client is gone. */
-static bool want(struct origin *o, struct client *c, uint32_t events)
+void clients_reap(struct origin *o)
+{
+	while (o->dead) {
+		struct client *c = o->dead;
+
+		o->dead = c->next;
+		free(c);
+	}
+}
+
+bool client_want(struct origin *o, struct client *c, uint32_t events)
 {
 	struct epoll_event ev = {.events = events, .data.ptr = c};
 
@@ -80,25 +90,51 @@ static bool want(struct origin *o, struct client *c, uint32_t events)
 
 /* A close with unread bytes would become a reset that may overtake the answer: the own side is
  * shut first, and what still comes is read away for a while. */
-static void linger(struct origin *o, struct client *c)
+void client_linger(struct origin *o, struct client *c)
 {
+	transport_end(c);
 	if (shutdown(c->fd, SHUT_WR) < 0) {
 		client_free(o, c);
 		return;
 	}
 	c->state = CLIENT_LINGER;
-	timer_set(&o->timers, c, o->now + ORIGIN_LINGER_NS);
-	(void)want(o, c, EPOLLIN);
+	timer_set(&o->timers, &c->x, o->now + ORIGIN_LINGER_NS);
+	(void)client_want(o, c, EPOLLIN);
 }
 
-/* No answer at all. */
-static void drop_connection(struct origin *o, struct client *c)
+void client_reset(struct origin *o, struct client *c)
 {
 	struct linger now = {.l_onoff = 1, .l_linger = 0};
 
-	if (c->answer.reset)
-		(void)setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	(void)setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
 	client_free(o, c);
+}
+
+/* The answer ends otherwise than answers do. */
+static void end_badly(struct origin *o, struct client *c)
+{
+	switch (c->x.answer.after) {
+	case AFTER_STALL:
+		/* Only to learn that the client has enough of it. */
+		c->state = CLIENT_STALL;
+		timer_set(&o->timers, &c->x, o->now + ORIGIN_STALL_NS);
+		(void)client_want(o, c, EPOLLRDHUP);
+		return;
+	case AFTER_ALERT:
+		if (c->ssl) {
+			transport_alert(c);
+			client_free(o, c);
+			return;
+		}
+		client_reset(o, c);
+		return;
+	case AFTER_RESET:
+		client_reset(o, c);
+		return;
+	default:
+		client_free(o, c);
+		return;
+	}
 }
 
 /* Sends on; true when the answer is complete and the connection takes the next request. */
@@ -111,65 +147,69 @@ static bool send_on(struct origin *o, struct client *c)
 		return false;
 	}
 	if (r == 0) {
-		(void)want(o, c, c->due_ns ? 0 : EPOLLOUT);
+		(void)client_want(o, c, c->x.due_ns ? 0 : EPOLLOUT);
 		return false;
 	}
-	if (c->answer.cut || o->stopping) {
+	if (c->x.answer.after != AFTER_DONE) {
+		end_badly(o, c);
+		return false;
+	}
+	c->served++;
+	if (o->stopping) {
+		transport_end(c);
 		client_free(o, c);
 		return false;
 	}
-	drop_kept(o, c);
+	exchange_clear(o, &c->x);
 	if (!c->keep) {
-		linger(o, c);
+		client_linger(o, c);
 		return false;
 	}
 	c->state = CLIENT_HEAD;
 	c->head_ns = o->now;
 	http_request_begin(&c->head);
-	return want(o, c, EPOLLIN);
+	return client_want(o, c, EPOLLIN);
+}
+
+/* The time for the answer has come. */
+static bool answer_go(struct origin *o, struct client *c)
+{
+	if (c->x.answer.nothing) {
+		end_badly(o, c);
+		return false;
+	}
+	c->state = CLIENT_SEND;
+	head_write(c);
+	return send_on(o, c);
 }
 
 /* The request is complete. Returns true when the answer is too, and the connection goes on. */
 static bool answer_start(struct origin *o, struct client *c)
 {
-	answer_finish(c);
-	if (c->delay_ns) {
-		c->state = CLIENT_DELAY;
-		timer_set(&o->timers, c, o->now + c->delay_ns);
-		(void)want(o, c, 0);
-		return false;
+	answer_finish(&c->x);
+	if (c->x.answer.chunked && c->head.minor == 0) { /* 1.0 has no chunks */
+		c->x.answer.chunked = false;
+		c->keep = false;
 	}
-	if (c->answer.reset || c->answer.silent) {
-		drop_connection(o, c);
-		return false;
-	}
-	c->state = CLIENT_SEND;
-	return send_on(o, c);
+	if (c->x.delay_ns == 0)
+		return answer_go(o, c);
+	c->state = CLIENT_DELAY;
+	timer_set(&o->timers, &c->x, o->now + c->x.delay_ns);
+	(void)client_want(o, c, 0);
+	return false;
 }
 
 /* The client may be gone afterwards. */
 static void refuse(struct origin *o, struct client *c, int status, const char *why)
 {
-	drop_kept(o, c);
+	exchange_clear(o, &c->x);
 	buf_clear(&c->out);
 	c->out_off = 0;
-	answer_error(c, status, why);
+	c->keep = false;
+	answer_error(&c->x, status, why);
 	c->state = CLIENT_SEND;
+	head_write(c);
 	(void)send_on(o, c);
-}
-
-/* Keeps a piece of the request's body where the route wants it. Returns a status, or 0. */
-static int keep_piece(struct origin *o, struct client *c, struct http_piece piece)
-{
-	if (c->body.got > ORIGIN_BODY_MAX)
-		return 413;
-	if (!c->echo || piece.n == 0)
-		return 0;
-	if (o->echo_bytes + piece.n > ORIGIN_ECHO_MAX)
-		return 503;
-	buf_add(&c->kept, piece.p, piece.n);
-	o->echo_bytes += piece.n;
-	return 0;
 }
 
 /* A piece of the request's body. Returns HTTP_BAD when the client was refused (and may be gone). */
@@ -180,7 +220,8 @@ static enum http_progress take_body(
 		struct http_piece piece;
 		size_t used;
 		enum http_progress r = http_body_feed(&c->body, p + *off, n - *off, &used, &piece);
-		int status = r == HTTP_BAD ? 400 : keep_piece(o, c, piece);
+		int status = r == HTTP_BAD ? 400
+					   : exchange_keep(o, &c->x, piece.p, piece.n, c->body.got);
 
 		*off += used;
 		if (status) {
@@ -194,25 +235,37 @@ static enum http_progress take_body(
 }
 
 /* "100 Continue" goes out at once; what does not fit into the socket goes out with the answer. */
-static void send_interim(struct client *c)
+static void send_interim(struct origin *o, struct client *c)
 {
+	struct iovec v[2] = {{NULL, 0}, {NULL, 0}};
 	ssize_t r;
 
 	buf_adds(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
-	r = send(c->fd, c->out.p, c->out.n, MSG_NOSIGNAL);
+	v[0].iov_base = c->out.p + c->out_off;
+	v[0].iov_len = c->out.n - c->out_off;
+	r = transport_write(o, c, v);
 	if (r > 0)
-		c->out_off = (size_t)r;
+		c->out_off += (size_t)r;
 	if (c->out_off == c->out.n) {
 		buf_clear(&c->out);
 		c->out_off = 0;
 	}
 }
 
+static void decide(struct origin *o, struct client *c, const char *p)
+{
+	struct route route = route_parse(p + c->head.target.off, c->head.target.n);
+	struct ask ask = {
+		.method = {p + c->head.method.off, c->head.method.n}, .head = &c->head, .bytes = p};
+
+	c->keep = c->head.keep && !o->stopping && !(route.keep && c->served + 1 >= route.keep);
+	answer_begin(o, &c->x, &route, &ask);
+}
+
 /* The head of a request at p. */
 static enum http_progress take_head(struct origin *o, struct client *c, const char *p, size_t n)
 {
 	enum http_progress r = http_head_parse(&c->head, p, n);
-	struct route route;
 
 	if (r == HTTP_BAD)
 		refuse(o, c, c->head.problem_status, c->head.problem);
@@ -222,15 +275,11 @@ static enum http_progress take_head(struct origin *o, struct client *c, const ch
 		refuse(o, c, 413, "the body is too large");
 		return HTTP_BAD;
 	}
-	route = route_parse(p + c->head.target.off, c->head.target.n);
-	c->keep = c->head.keep && !o->stopping;
-	c->echo = route.kind == ROUTE_ECHO;
-	c->delay_ns = route.delay_ms * NS_PER_MS;
 	c->state = CLIENT_BODY;
 	http_request_body(&c->body, &c->head);
 	if (c->head.expect_continue && c->head.minor == 1 && c->body.kind != HTTP_BODY_NONE)
-		send_interim(c);
-	answer_begin(c, &route, p);
+		send_interim(o, c);
+	decide(o, c, p);
 	return HTTP_DONE;
 }
 
@@ -271,61 +320,166 @@ static void take_requests(struct origin *o, struct client *c, const char *p, siz
 	} while (n);
 }
 
-static void client_receive(struct origin *o, struct client *c)
+/* A client that knows beforehand that HTTP/2 is spoken begins like this (RFC 9113 section 3.4). No
+ * HTTP/1.1 method is called so. */
+static bool is_preface(const struct client *c, const char *p, size_t n)
 {
-	ssize_t r;
+	return c->served == 0 && c->state == CLIENT_HEAD && n >= 4 && memcmp(p, "PRI ", 4) == 0;
+}
 
-	do {
-		r = recv(c->fd, o->rx, ORIGIN_RX_SIZE, 0);
-	} while (r < 0 && errno == EINTR);
-	if (r < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+/* The n bytes at p, as in take_requests(). */
+static void take(struct origin *o, struct client *c, const char *p, size_t n)
+{
+	auto_buf struct buf first = BUF_INIT;
+
+	if (!is_preface(c, p, n)) {
+		take_requests(o, c, p, n);
 		return;
+	}
+	if (p == c->in.p) {
+		first = c->in;
+		c->in = (struct buf)BUF_INIT;
+	}
+	if (h2_begin(o, c))
+		h2_receive(o, c, p, n);
+}
+
+/* Returns false when there is nothing more to read for now. */
+static bool receive_once(struct origin *o, struct client *c)
+{
+	ssize_t r = transport_read(o, c, o->rx, ORIGIN_RX_SIZE);
+
+	if (r == TRANSPORT_AGAIN || c->dead)
+		return false;
 	if (r <= 0) {
 		client_free(o, c);
-		return;
+		return false;
 	}
 	c->moved_ns = o->now;
 	if (c->state == CLIENT_LINGER) {
 		c->lingered += (uint64_t)r;
 		if (c->lingered > LINGER_MAX)
 			client_free(o, c);
-		return;
+	} else if (c->state == CLIENT_H2) {
+		h2_receive(o, c, o->rx, (size_t)r);
+	} else if (c->in.n == 0) {
+		take(o, c, o->rx, (size_t)r);
+	} else {
+		buf_add(&c->in, o->rx, (size_t)r);
+		take(o, c, c->in.p, c->in.n);
 	}
-	if (c->in.n == 0) {
-		take_requests(o, c, o->rx, (size_t)r);
-		return;
+	return transport_pending(c);
+}
+
+static bool reads(const struct client *c)
+{
+	return !c->dead && (c->events & EPOLLIN);
+}
+
+/* OpenSSL may hold more than it gave, of which the socket knows nothing. Whatever is left over
+ * after some turns brings the connection back by a timer. */
+static void client_receive(struct origin *o, struct client *c)
+{
+	int i = 0;
+
+	if (c->read_wants_out) {
+		c->read_wants_out = false;
+		if (!client_want(o, c, EPOLLIN))
+			return;
 	}
-	buf_add(&c->in, o->rx, (size_t)r);
-	take_requests(o, c, c->in.p, c->in.n);
+	while (receive_once(o, c) && reads(c) && ++i < READS_MAX)
+		;
+	if (i == READS_MAX && reads(c))
+		timer_set(&o->timers, &c->x, o->now + 1);
 }
 
 static void resume(struct origin *o, struct client *c)
 {
-	if (send_on(o, c) && c->in.n)
+	if (!send_on(o, c))
+		return;
+	if (c->in.n)
 		take_requests(o, c, c->in.p, c->in.n);
+	if (reads(c) && transport_pending(c))
+		client_receive(o, c);
+}
+
+static void shake(struct origin *o, struct client *c)
+{
+	int r = tls_handshake(c->ssl);
+
+	c->moved_ns = o->now;
+	if (r == TLS_WANT_READ || r == TLS_WANT_WRITE) {
+		(void)client_want(o, c, r == TLS_WANT_READ ? EPOLLIN : EPOLLOUT);
+		return;
+	}
+	if (r != 1) {
+		client_free(o, c);
+		return;
+	}
+	c->state = CLIENT_HEAD;
+	c->head_ns = o->now;
+	if (tls_alpn_of(c->ssl) == TLS_ALPN_H2 && !h2_begin(o, c))
+		return;
+	if (c->state == CLIENT_HEAD && !client_want(o, c, EPOLLIN))
+		return;
+	client_receive(o, c);
 }
 
 void client_event(struct origin *o, struct client *c, uint32_t events)
 {
-	if (events & (EPOLLERR | EPOLLHUP))
+	if (c->dead)
+		return;
+	if (events & (EPOLLERR | EPOLLHUP | EPOLLRDHUP)) {
 		client_free(o, c);
-	else if (c->state == CLIENT_SEND)
+		return;
+	}
+	switch (c->state) {
+	case CLIENT_HANDSHAKE:
+		shake(o, c);
+		break;
+	case CLIENT_SEND:
 		resume(o, c);
-	else if (c->state != CLIENT_DELAY && (events & EPOLLIN))
+		break;
+	case CLIENT_DELAY:
+	case CLIENT_STALL:
+		break;
+	case CLIENT_H2:
+		if (events & EPOLLIN || c->read_wants_out)
+			client_receive(o, c);
+		if (c->state == CLIENT_H2 && events & EPOLLOUT)
+			h2_event(o, c);
+		break;
+	default:
 		client_receive(o, c);
+		break;
+	}
 }
 
-void client_due(struct origin *o, struct client *c)
+void exchange_due(struct origin *o, struct exchange *x)
 {
-	timer_clear(&o->timers, c);
-	if (c->state == CLIENT_LINGER) {
+	struct client *c = x->client;
+
+	timer_clear(&o->timers, x);
+	if (x != &c->x) {
+		h2_due(o, x);
+		return;
+	}
+	switch (c->state) {
+	case CLIENT_LINGER:
+	case CLIENT_STALL:
 		client_free(o, c);
 		return;
-	}
-	if (c->state == CLIENT_DELAY && (c->answer.reset || c->answer.silent)) {
-		drop_connection(o, c);
+	case CLIENT_DELAY:
+		if (answer_go(o, c) && c->in.n)
+			take_requests(o, c, c->in.p, c->in.n);
+		if (reads(c) && transport_pending(c))
+			client_receive(o, c);
+		return;
+	case CLIENT_SEND:
+		resume(o, c);
+		return;
+	default:
+		client_receive(o, c);
 		return;
 	}
-	c->state = CLIENT_SEND;
-	resume(o, c);
 }

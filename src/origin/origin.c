@@ -2,10 +2,10 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <netinet/tcp.h>
+#include <openssl/ssl.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "http/loopback.h"
+#include "http/tls.h"
 #include "origin/server.h"
 
 #define EVENTS 128
@@ -30,24 +31,24 @@ static int watch(struct origin *o, int fd, void *tag)
 	return epoll_ctl(o->epfd, EPOLL_CTL_ADD, fd, &ev);
 }
 
-static void listener_pause(struct origin *o)
+static void listener_pause(struct origin *o, struct listener *l)
 {
-	if (o->listening)
-		(void)epoll_ctl(o->epfd, EPOLL_CTL_DEL, o->listen_fd, NULL);
-	o->listening = false;
+	if (l->watched)
+		(void)epoll_ctl(o->epfd, EPOLL_CTL_DEL, l->fd, NULL);
+	l->watched = false;
 }
 
-static void listener_resume(struct origin *o)
+static void listener_resume(struct origin *o, struct listener *l)
 {
-	if (!o->listening && !o->stopping)
-		o->listening = watch(o, o->listen_fd, &o->listen_fd) == 0;
+	if (l->fd >= 0 && !l->watched && !o->stopping)
+		l->watched = watch(o, l->fd, l) == 0;
 }
 
-static void accept_some(struct origin *o)
+static void accept_some(struct origin *o, struct listener *l)
 {
 	for (int i = 0; i < ACCEPTS; i++) {
 		int one = 1;
-		int fd = accept4(o->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		int fd = accept4(l->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 		if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
 			continue;
@@ -55,23 +56,35 @@ static void accept_some(struct origin *o)
 			return;
 		if (fd < 0) {
 			/* No descriptors or no memory: the sweep tries again. */
-			listener_pause(o);
+			listener_pause(o, l);
 			return;
 		}
 		(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-		(void)client_new(o, fd);
+		(void)client_new(o, fd, l->tls);
 	}
 }
 
 static bool is_stale(const struct origin *o, const struct client *c)
 {
-	if (c->state == CLIENT_DELAY || c->state == CLIENT_LINGER)
+	bool waiting = c->state == CLIENT_HEAD || c->state == CLIENT_HANDSHAKE;
+
+	if (c->x.due_ns || h2_waits(c))
 		return false; /* their timers end them */
-	if (o->stopping && c->state == CLIENT_HEAD && c->in.n == 0)
+	if (o->stopping && waiting && c->in.n == 0)
 		return true;
-	if (c->state == CLIENT_HEAD && c->in.n && o->now - c->head_ns > ORIGIN_HEAD_NS)
+	if (waiting && (c->in.n || c->state == CLIENT_HANDSHAKE) &&
+		o->now - c->head_ns > ORIGIN_HEAD_NS)
 		return true;
 	return o->now - c->moved_ns > ORIGIN_IDLE_NS;
+}
+
+/* An HTTP/2 connection is told that it ends; it does when its last stream has. */
+static void tell_stop(struct origin *o, struct client *c)
+{
+	if (!c->h2 || c->state != CLIENT_H2)
+		return;
+	h2_stop(c);
+	h2_event(o, c);
 }
 
 static void sweep(struct origin *o)
@@ -80,10 +93,13 @@ static void sweep(struct origin *o)
 
 	for (struct client *c = o->clients; c; c = next) {
 		next = c->next;
-		if (is_stale(o, c))
+		if (o->stopping)
+			tell_stop(o, c);
+		if (!c->dead && is_stale(o, c))
 			client_free(o, c);
 	}
-	listener_resume(o);
+	for (int i = 0; i < LISTENERS; i++)
+		listener_resume(o, &o->listeners[i]);
 }
 
 static void stop_begin(struct origin *o)
@@ -93,7 +109,8 @@ static void stop_begin(struct origin *o)
 	(void)!read(o->signal_fd, &si, sizeof(si));
 	if (o->stopping)
 		return;
-	listener_pause(o);
+	for (int i = 0; i < LISTENERS; i++)
+		listener_pause(o, &o->listeners[i]);
 	o->stopping = true;
 	o->stop_at = o->now + STOP_NS;
 	sweep(o);
@@ -101,11 +118,11 @@ static void stop_begin(struct origin *o)
 
 static int wait_ms(const struct origin *o, uint64_t next_sweep)
 {
-	const struct client *c = timer_first(&o->timers);
+	const struct exchange *x = timer_first(&o->timers);
 	uint64_t until = next_sweep;
 
-	if (c && c->due_ns < until)
-		until = c->due_ns;
+	if (x && x->due_ns < until)
+		until = x->due_ns;
 	if (o->stopping && o->stop_at < until)
 		until = o->stop_at;
 	if (until <= o->now)
@@ -115,12 +132,13 @@ static int wait_ms(const struct origin *o, uint64_t next_sweep)
 
 static void dispatch(struct origin *o, const struct epoll_event *ev)
 {
-	if (ev->data.ptr == &o->listen_fd)
-		accept_some(o);
-	else if (ev->data.ptr == &o->signal_fd)
-		stop_begin(o);
-	else
-		client_event(o, ev->data.ptr, ev->events);
+	for (int i = 0; i < LISTENERS; i++) {
+		if (ev->data.ptr != &o->listeners[i])
+			continue;
+		accept_some(o, &o->listeners[i]);
+		return;
+	}
+	client_event(o, ev->data.ptr, ev->events);
 }
 
 static int serve_loop(struct origin *o, struct error *err)
@@ -131,7 +149,7 @@ static int serve_loop(struct origin *o, struct error *err)
 	next_sweep = o->now + SWEEP_NS;
 	while (!o->stopping || (o->n_clients && o->now < o->stop_at)) {
 		struct epoll_event ev[EVENTS];
-		int signalled = -1;
+		bool signalled = false;
 		int n = epoll_wait(o->epfd, ev, EVENTS, wait_ms(o, next_sweep));
 
 		if (n < 0 && errno != EINTR)
@@ -139,51 +157,123 @@ static int serve_loop(struct origin *o, struct error *err)
 				err, ERR_INTERNAL, "origin: epoll_wait: %s", strerror(errno));
 		o->now = clock_mono_ns();
 		for (int i = 0; i < n; i++) {
-			/* Stopping frees clients: it must come after the events of this batch. */
 			if (ev[i].data.ptr == &o->signal_fd)
-				signalled = i;
+				signalled = true;
 			else
 				dispatch(o, &ev[i]);
 		}
-		if (signalled >= 0)
-			dispatch(o, &ev[signalled]);
-		for (struct client *c; (c = timer_first(&o->timers)) && c->due_ns <= o->now;)
-			client_due(o, c);
+		if (signalled)
+			stop_begin(o);
+		for (struct exchange *x; (x = timer_first(&o->timers)) && x->due_ns <= o->now;)
+			exchange_due(o, x);
 		if (o->now >= next_sweep) {
 			sweep(o);
 			next_sweep = o->now + SWEEP_NS;
 		}
+		clients_reap(o);
 	}
 	return 0;
 }
 
-static int listen_on(struct origin *o, const struct origin_options *opt, struct error *err)
+/* A socket at the port (0: any), of which *port is then the number. */
+static int bound_socket(const char *host, int *port, bool reuse, struct error *err)
 {
 	struct loopback a;
-	int one = 1;
-	char line[32];
+	int one = 1, fd;
 
-	if (loopback_set(&a, opt->host, opt->port, err) < 0)
+	if (loopback_set(&a, host, (uint16_t)*port, err) < 0)
 		return error_context(err, "origin");
-	o->listen_fd = socket(a.sa.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (o->listen_fd < 0)
+	fd = socket(a.sa.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
 		return error_set(
 			err, ERR_ENVIRONMENT, "origin: cannot make a socket: %s", strerror(errno));
-	(void)setsockopt(o->listen_fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(o->listen_fd, &a.sa, a.n) < 0 || listen(o->listen_fd, BACKLOG) < 0 ||
-		getsockname(o->listen_fd, &a.sa, &a.n) < 0)
-		return error_set(err, ERR_ENVIRONMENT, "origin: cannot listen on %s: %s", a.text,
+	if (reuse)
+		(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, &a.sa, a.n) < 0 || getsockname(fd, &a.sa, &a.n) < 0) {
+		error_set(err, ERR_ENVIRONMENT, "origin: cannot have the address %s: %s", a.text,
 			strerror(errno));
-	if (watch(o, o->listen_fd, &o->listen_fd) < 0)
+		close(fd);
+		return -1;
+	}
+	*port = loopback_port(&a);
+	return fd;
+}
+
+static int listen_on(
+	struct origin *o, struct listener *l, const char *host, int *port, struct error *err)
+{
+	l->fd = bound_socket(host, port, true, err);
+	if (l->fd < 0)
+		return -1;
+	if (listen(l->fd, BACKLOG) < 0)
+		return error_set(err, ERR_ENVIRONMENT, "origin: cannot listen on port %d: %s",
+			*port, strerror(errno));
+	if (watch(o, l->fd, l) < 0)
 		return error_set(err, ERR_INTERNAL, "origin: epoll_ctl: %s", strerror(errno));
-	o->listening = true;
-	snprintf(line, sizeof(line), "port %u\n", loopback_port(&a));
+	l->watched = true;
+	return 0;
+}
+
+/* Certificates of the folder, or new ones. */
+static SSL_CTX *tls_context(const struct origin_options *opt, struct error *err)
+{
+	const char *kind = opt->key ? opt->key : "ecdsa";
+	struct tls_server_options t = {.alpn = TLS_ALPN_BOTH, .resume = !opt->no_resume};
+	auto_free char *crt = NULL, *key = NULL;
+	struct certs made = {NULL, NULL, NULL};
+	SSL_CTX *ctx;
+
+	if (opt->certs) {
+		crt = xasprintf("%s/%s.crt", opt->certs, kind);
+		key = xasprintf("%s/%s.key", opt->certs, kind);
+		t.cert_file = crt;
+		t.key_file = key;
+		if (certs_write(opt->certs, kind, err) < 0)
+			return NULL;
+		return tls_server_context(&t, err);
+	}
+	if (certs_make(kind, &made, err) < 0)
+		return NULL;
+	t.certs = &made;
+	ctx = tls_server_context(&t, err);
+	certs_release(&made);
+	return ctx;
+}
+
+static int announce(
+	const struct origin_options *opt, const struct origin_ports *p, struct error *err)
+{
+	auto_free char *line = xasprintf("ports %d %d %d\n", p->http, p->tls, p->dead);
+
 	if (opt->ready_fd >= 0 && file_write_all(opt->ready_fd, line, strlen(line)) < 0)
 		return error_set(
 			err, ERR_IO, "origin: cannot announce the port: %s", strerror(errno));
 	if (opt->ready)
-		opt->ready(opt->ready_ctx, loopback_port(&a));
+		opt->ready(opt->ready_ctx, p);
 	return 0;
+}
+
+static int open_ports(struct origin *o, const struct origin_options *opt, struct error *err)
+{
+	struct origin_ports p = opt->ports;
+
+	if (listen_on(o, &o->listeners[0], opt->host, &p.http, err) < 0)
+		return -1;
+	if (p.tls != ORIGIN_NO_PORT) {
+		o->listeners[1].tls = tls_context(opt, err);
+		if (!o->listeners[1].tls)
+			return error_context(err, "origin");
+		if (listen_on(o, &o->listeners[1], opt->host, &p.tls, err) < 0)
+			return -1;
+	}
+	if (p.dead != ORIGIN_NO_PORT) {
+		/* Bound, so that nobody else gets it, and not listening, so that the kernel
+		 * refuses. With SO_REUSEADDR another program could bind it, too. */
+		o->dead_fd = bound_socket(opt->host, &p.dead, false, err);
+		if (o->dead_fd < 0)
+			return -1;
+	}
+	return announce(opt, &p, err);
 }
 
 static int signals_open(struct origin *o, sigset_t *old, struct error *err)
@@ -200,25 +290,34 @@ static int signals_open(struct origin *o, sigset_t *old, struct error *err)
 	return 0;
 }
 
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
 static void release(struct origin *o)
 {
 	while (o->clients)
 		client_free(o, o->clients);
-	if (o->listen_fd >= 0)
-		close(o->listen_fd);
-	if (o->signal_fd >= 0)
-		close(o->signal_fd);
-	if (o->epfd >= 0)
-		close(o->epfd);
+	clients_reap(o);
+	for (int i = 0; i < LISTENERS; i++) {
+		close_fd(o->listeners[i].fd);
+		SSL_CTX_free(o->listeners[i].tls);
+	}
+	close_fd(o->dead_fd);
+	close_fd(o->signal_fd);
+	close_fd(o->epfd);
 	free(o->timers.v);
 	free(o->rx);
 	free(o->table);
 	free(o->scratch);
+	buf_release(&o->frames);
 }
 
 int origin_serve(const struct origin_options *opt, struct error *err)
 {
-	struct origin o = {.listen_fd = -1, .signal_fd = -1};
+	struct origin o = {.signal_fd = -1, .dead_fd = -1, .listeners = {{.fd = -1}, {.fd = -1}}};
 	sigset_t old;
 	int rc;
 
@@ -231,7 +330,7 @@ int origin_serve(const struct origin_options *opt, struct error *err)
 	origin_pattern(0, o.table, ORIGIN_TABLE_SIZE);
 	rc = signals_open(&o, &old, err);
 	if (rc == 0)
-		rc = listen_on(&o, opt, err);
+		rc = open_ports(&o, opt, err);
 	if (rc == 0)
 		rc = serve_loop(&o, err);
 	release(&o);

@@ -1,108 +1,71 @@
-/* Sending an answer: head and framing come from c->out, the body from where it lies. */
+/* Sending an answer by HTTP/1.1: head and framing come from c->out, the body from where it lies. */
 #include "origin/server.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
-
-static size_t smaller(uint64_t a, size_t b)
+/* Appends the next chunk, or the last one, to c->out. An answer that ends wrongly has no last one.
+ */
+static void next_chunk(struct origin *o, struct client *c)
 {
-	return a < b ? (size_t)a : b;
-}
+	struct answer *a = &c->x.answer;
+	struct iovec run = body_run(o, &c->x, ORIGIN_CHUNK_SIZE);
 
-/* The body bytes that can go out now, as they lie in memory. */
-static struct iovec body_run(struct origin *o, const struct client *c)
-{
-	const struct answer *a = &c->answer;
-	struct iovec v = {NULL, 0};
-	uint64_t left = a->end - a->off;
-
-	if (a->source == SOURCE_NONE || a->head || a->chunked || left == 0)
-		return v;
-	if (a->pause_ns)
-		left = 1;
-	if (a->source == SOURCE_MEMORY) {
-		v.iov_base = c->kept.p + a->off;
-		v.iov_len = (size_t)left;
-	} else if (a->off < ORIGIN_TABLE_SIZE) {
-		v.iov_base = o->table + a->off;
-		v.iov_len = smaller(left, smaller(ORIGIN_TABLE_SIZE - a->off, ORIGIN_RUN_MAX));
-	} else {
-		v.iov_base = o->scratch;
-		v.iov_len = smaller(left, ORIGIN_RX_SIZE);
-		origin_pattern(a->off, o->scratch, v.iov_len);
-	}
-	return v;
-}
-
-/* Appends the next chunk, or the last one, to c->out. */
-static void next_chunk(struct client *c)
-{
-	struct answer *a = &c->answer;
-	size_t n = smaller(a->end - a->off, ORIGIN_CHUNK_SIZE);
-	char *p;
-
-	if (n == 0) {
-		buf_adds(&c->out, "0\r\n\r\n");
-		c->last_chunk_sent = true;
+	if (run.iov_len == 0) {
+		if (a->after == AFTER_DONE)
+			buf_adds(&c->out, "0\r\n\r\n");
+		c->x.last_chunk_sent = true;
 		return;
 	}
-	buf_addf(&c->out, "%zx\r\n", n);
-	p = buf_reserve(&c->out, n);
-	if (p) {
-		origin_pattern(a->off, p, n);
-		c->out.n += n;
-	}
+	buf_addf(&c->out, "%zx\r\n", run.iov_len);
+	buf_add(&c->out, run.iov_base, run.iov_len);
 	buf_adds(&c->out, "\r\n");
-	a->off += n;
+	a->off += run.iov_len;
 }
 
-static void fill_chunks(struct client *c)
+static void out_used(struct client *c)
 {
 	if (c->out_off == c->out.n) {
 		buf_clear(&c->out);
 		c->out_off = 0;
 	}
-	while (!c->last_chunk_sent && c->out.n - c->out_off < ORIGIN_RX_SIZE)
-		next_chunk(c);
+}
+
+static void fill_chunks(struct origin *o, struct client *c)
+{
+	out_used(c);
+	while (!c->x.last_chunk_sent && c->out.n - c->out_off < ORIGIN_RX_SIZE)
+		next_chunk(o, c);
 }
 
 static void advance(struct client *c, size_t n)
 {
-	size_t from_out = smaller(c->out.n - c->out_off, n);
+	size_t left = c->out.n - c->out_off;
+	size_t from_out = left < n ? left : n;
 
 	c->out_off += from_out;
-	c->answer.off += n - from_out;
-	if (c->out_off == c->out.n) {
-		buf_clear(&c->out);
-		c->out_off = 0;
-	}
+	c->x.answer.off += n - from_out;
+	out_used(c);
 }
 
 int answer_send(struct origin *o, struct client *c)
 {
+	struct answer *a = &c->x.answer;
+
 	for (;;) {
 		struct iovec v[2];
-		struct msghdr m = {.msg_iov = v, .msg_iovlen = 2};
 		ssize_t r;
 
-		if (c->answer.chunked && !c->answer.head)
-			fill_chunks(c);
+		if (a->chunked && !a->head)
+			fill_chunks(o, c);
 		v[0].iov_base = c->out.n ? c->out.p + c->out_off : NULL;
 		v[0].iov_len = c->out.n - c->out_off;
-		v[1] = body_run(o, c);
+		v[1] = a->chunked ? (struct iovec){NULL, 0} : body_run(o, &c->x, ORIGIN_RUN_MAX);
 		if (v[0].iov_len + v[1].iov_len == 0)
 			return 1;
-		r = sendmsg(c->fd, &m, MSG_NOSIGNAL);
-		if (r < 0 && errno == EINTR)
-			continue;
+		r = transport_write(o, c, v);
 		if (r < 0)
-			return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -1;
-		c->moved_ns = o->now;
+			return r == TRANSPORT_AGAIN ? 0 : -1;
 		advance(c, (size_t)r);
-		if (c->answer.pause_ns && c->answer.off < c->answer.end) {
-			timer_set(&o->timers, c, o->now + c->answer.pause_ns);
+		if (a->pause_ns && a->off < a->end) {
+			timer_set(&o->timers, &c->x, o->now + a->pause_ns);
 			return 0;
 		}
 		/* One client that reads fast must not keep the others waiting. */

@@ -117,6 +117,25 @@ static int run_setup(const struct service_options *o, const struct strv *env, st
 		how, *tail ? "; its last output:\n" : "; it printed nothing", tail);
 }
 
+static void builtin_line(const struct service_options *o, struct strv *ret)
+{
+	const char *tls = env_get(o->vars, "port.tls"), *dead = env_get(o->vars, "port.dead");
+	const char *ca = env_get(o->vars, "ca");
+
+	strv_add(ret, o->self);
+	strv_add(ret, o->plan->builtin);
+	strv_add(ret, "--port");
+	strv_addf(ret, "%u", o->port);
+	if (tls)
+		strv_addf(ret, "--tls-port=%s", tls);
+	if (dead)
+		strv_addf(ret, "--dead-port=%s", dead);
+	if (ca) { /* its certificate is one that the training's authority has signed */
+		strv_add(ret, "--certs");
+		strv_take(ret, path_dirname(ca));
+	}
+}
+
 /* The words of the command line; each is expanded after splitting, so that a path with a space
  * stays one word. */
 static int command_line(const struct service_options *o, struct strv *ret, struct error *err)
@@ -124,10 +143,7 @@ static int command_line(const struct service_options *o, struct strv *ret, struc
 	auto_strv struct strv words = STRV_INIT;
 
 	if (o->plan->builtin) {
-		strv_add(ret, o->self);
-		strv_add(ret, o->plan->builtin);
-		strv_add(ret, "--port");
-		strv_addf(ret, "%u", o->port);
+		builtin_line(o, ret);
 		return 0;
 	}
 	if (plan_split(o->plan->run, &words, err) < 0)

@@ -18,7 +18,6 @@
 void child_start(struct child *c)
 {
 	char line[32] = "";
-	unsigned port = 0;
 	int fds[2];
 
 	if (pipe(fds) < 0)
@@ -42,9 +41,8 @@ void child_start(struct child *c)
 			break;
 	}
 	close(fds[0]);
-	if (sscanf(line, "port %u\n", &port) != 1)
+	if (sscanf(line, "ports %hu %hu %hu\n", &c->port, &c->tls, &c->dead) != 3)
 		abort();
-	c->port = (uint16_t)port;
 }
 
 int child_stop(struct child *c)

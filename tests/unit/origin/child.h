@@ -14,7 +14,7 @@
 
 struct child {
 	pid_t pid;
-	uint16_t port;
+	uint16_t port, tls, dead;
 };
 
 void child_start(struct child *c);
@@ -32,4 +32,8 @@ char *raw_ask(const struct child *c, const char *request, size_t *n);
 
 extern const struct CMUnitTest hostile_tests[];
 extern const size_t n_hostile_tests;
+extern const struct CMUnitTest wrong_tests[];
+extern const size_t n_wrong_tests;
+extern const struct CMUnitTest h2_tests[];
+extern const size_t n_h2_tests;
 extern struct child child; /* shared by all tests */

@@ -61,6 +61,28 @@ static void test_routes(void **state)
 		{"/delay/60000/delay/1/echo", ROUTE_BAD, 0, 60000},
 		{"/delay/x/echo", ROUTE_BAD, 0, 0},
 		{"/half/0", ROUTE_BAD, 0, 0},
+		{"/keep/2/bytes/7", ROUTE_BYTES, 7, 0},
+		{"/keep/0/bytes/7", ROUTE_BAD, 0, 0},
+		{"/keep/2", ROUTE_UNKNOWN, 0, 0},
+		{"/wrong/byte/3/delay/4/bytes/7", ROUTE_BYTES, 7, 4},
+		{"/wrong/bite/3/bytes/7", ROUTE_BAD, 0, 0},
+		{"/wrong/byte/0/bytes/7", ROUTE_BAD, 0, 0},
+		{"/wrong/byte/1/wrong/cut/1/bytes/7", ROUTE_BAD, 0, 0},
+		{"/wrong/byte", ROUTE_BAD, 0, 0},
+		{"/header/A/b/health", ROUTE_HEALTH, 0, 0},
+		{"/header/A//health", ROUTE_HEALTH, 0, 0},
+		{"/header/%41-b/a%20%2fb%C3%A9/health", ROUTE_HEALTH, 0, 0},
+		{"/header/A/b%0d%0aC:%20d/health", ROUTE_BAD, 0, 0},
+		{"/header/A/b%2/health", ROUTE_BAD, 0, 0},
+		{"/header/A/b%zz/health", ROUTE_BAD, 0, 0},
+		{"/header/A/%20b/health", ROUTE_BAD, 0, 0},
+		{"/header//b/health", ROUTE_BAD, 0, 0},
+		{"/header/A%20b/c/health", ROUTE_BAD, 0, 0},
+		{"/header/Content-Length/5/health", ROUTE_BAD, 0, 0},
+		{"/header/content-lengt%68/5/health", ROUTE_BAD, 0, 0},
+		{"/header/TRANSFER-ENCODING/chunked/health", ROUTE_BAD, 0, 0},
+		{"/header/a/1/header/b/2/header/c/3/header/d/4/health", ROUTE_HEALTH, 0, 0},
+		{"/header/a/1/header/b/2/header/c/3/header/d/4/header/e/5/health", ROUTE_BAD, 0, 0},
 	};
 
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
@@ -277,7 +299,9 @@ static void test_stop(void **state)
 
 static void test_bad_options(void **state)
 {
-	struct origin_options o = {.host = "127.0.0.1", .port = child.port, .ready_fd = -1};
+	struct origin_options o = {.host = "127.0.0.1",
+		.ports = {child.port, ORIGIN_NO_PORT, ORIGIN_NO_PORT},
+		.ready_fd = -1};
 	struct error err = ERROR_INIT;
 
 	assert_int_equal(origin_serve(&o, &err), -1);
@@ -291,7 +315,7 @@ static void test_bad_options(void **state)
 
 int main(void)
 {
-	struct CMUnitTest all[32] = {
+	struct CMUnitTest all[64] = {
 		cmocka_unit_test(test_pattern),
 		cmocka_unit_test(test_routes),
 		cmocka_unit_test(test_exact_answers),
@@ -301,12 +325,17 @@ int main(void)
 		cmocka_unit_test(test_stop),
 		cmocka_unit_test(test_bad_options),
 	};
+	size_t n = 8;
 	int rc;
 
 	for (size_t i = 0; i < n_hostile_tests; i++)
-		all[8 + i] = hostile_tests[i];
+		all[n++] = hostile_tests[i];
+	for (size_t i = 0; i < n_wrong_tests; i++)
+		all[n++] = wrong_tests[i];
+	for (size_t i = 0; i < n_h2_tests; i++)
+		all[n++] = h2_tests[i];
 	child_start(&child);
-	rc = _cmocka_run_group_tests("origin", all, 8 + n_hostile_tests, NULL, NULL);
+	rc = _cmocka_run_group_tests("origin", all, n, NULL, NULL);
 	/* The same process has served all of it, and ends well. */
 	if (child_stop(&child) != 0) {
 		fprintf(stderr, "the origin did not end with exit code 0\n");

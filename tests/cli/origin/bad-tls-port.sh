@@ -1,0 +1,1 @@
+whet origin --tls-port -2
