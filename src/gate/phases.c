@@ -66,8 +66,9 @@ bool process_lacks_profile(const struct training_facts *t, const struct process_
 {
 	if (p->exec || p->state == RAW_VALID)
 		return false;
-	/* What it did write is judged as a file, unless the process was cut off while it wrote. */
-	return p->state == RAW_MISSING || p->signal || !is_listed(t, p);
+	/* What it did write is judged as a file, unless it is known why there is no more of it. */
+	return p->state == RAW_MISSING || p->signal || p->cause != CAUSE_UNKNOWN ||
+	       !is_listed(t, p);
 }
 
 void note_disk(const struct training_facts *t, struct evidence *e)

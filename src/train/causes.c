@@ -102,7 +102,7 @@ static char *closed_text(const char *folder, const struct sighting *seen)
 
 /* From what was seen of it while it lived. */
 static enum flush_cause cause_of_sighting(
-	const struct sighting *seen, const char *folder, bool announced, char **detail)
+	const struct sighting *seen, const char *folder, bool left, char **detail)
 {
 	int status;
 
@@ -113,8 +113,7 @@ static enum flush_cause cause_of_sighting(
 	*detail = closed_text(folder, seen);
 	if (*detail)
 		return CAUSE_USER;
-	if (announced && seen->pidfd >= 0 && process_end(seen->pidfd, &status) &&
-		WIFEXITED(status)) {
+	if (left && seen->pidfd >= 0 && process_end(seen->pidfd, &status) && WIFEXITED(status)) {
 		*detail = xasprintf("exit code %d", WEXITSTATUS(status));
 		return CAUSE_EXIT;
 	}
@@ -128,6 +127,12 @@ static void find_signal(const struct sighting *seen, struct process_evidence *p)
 	if (!p->signal && seen && seen->pidfd >= 0 && process_end(seen->pidfd, &status) &&
 		WIFSIGNALED(status))
 		p->signal = WTERMSIG(status);
+}
+
+/* A process that skips its exit handlers had one, and has written nothing. */
+static bool may_have_left(const struct process_evidence *p)
+{
+	return p->origin != PROCESS_SILENT && (p->state == RAW_MISSING || p->state == RAW_EMPTY);
 }
 
 static void find_cause(const struct session *s, struct process_evidence *p)
@@ -157,7 +162,7 @@ static void find_cause(const struct session *s, struct process_evidence *p)
 		p->cause = CAUSE_DISK;
 		p->detail = take_ptr(full);
 	} else if (seen) {
-		p->cause = cause_of_sighting(seen, folder, p->origin != PROCESS_SILENT, &p->detail);
+		p->cause = cause_of_sighting(seen, folder, may_have_left(p), &p->detail);
 	} else if (p->state == RAW_EMPTY) {
 		p->cause = CAUSE_EXIT; /* its file could be made when it started */
 	}

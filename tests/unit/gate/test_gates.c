@@ -144,6 +144,12 @@ static void disk_was_full(struct fixture *x)
 	lose_by(x, CAUSE_DISK, "No space left on device");
 }
 
+static void empty_by_full_disk(struct fixture *x)
+{
+	set_raw(x, 1, RAW_EMPTY, NULL);
+	x->training.processes[1].cause = CAUSE_DISK;
+}
+
 static void hook_said_nothing(struct fixture *x)
 {
 	lose_file(x, 1);
@@ -540,6 +546,9 @@ static const struct fault {
 		"exit()"},
 	{"full disk", disk_was_full, "every-process-flushed",
 		"the disk was full (No space left on device)\nremedy: make room"},
+	{"empty by a full disk", empty_by_full_disk, "every-process-flushed",
+		"pid 102 (launch 'edge', forked by 100): empty profile profiles/edge/102.profraw\n"
+		"likely cause: the disk was full"},
 	{"no hook", hook_said_nothing, "every-process-flushed",
 		"seen running the binary, started by 100): missing profile\nlikely cause: the fork "
 		"hook is not in the binary"},
