@@ -119,7 +119,7 @@ static void type_line(struct pty *p)
 		p->moved = clock_mono_ns();
 		return;
 	}
-	last = memchr(line, '\n', n);
+	last = memchr(line, '\r', n);
 	done = write(p->master, line, last ? (size_t)(last - line) + 1 : n);
 	if (done > 0)
 		p->at += (size_t)done;
@@ -141,6 +141,8 @@ static void *talk(void *ctx)
 	return NULL;
 }
 
+/* The key at the end of a line sends CR; the terminal makes LF of it unless the program reads keys
+ * itself. */
 static int read_typed(int fd, struct buf *ret)
 {
 	char block[4096];
@@ -148,6 +150,9 @@ static int read_typed(int fd, struct buf *ret)
 
 	while ((n = read(fd, block, sizeof(block))) > 0)
 		buf_add(ret, block, (size_t)n);
+	for (size_t i = 0; i < ret->n; i++)
+		if (ret->p[i] == '\n')
+			ret->p[i] = '\r';
 	return n < 0 || buf_failed(ret) ? -1 : 0;
 }
 

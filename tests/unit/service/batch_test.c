@@ -295,6 +295,16 @@ static void control_characters_are_typed(void **state)
 	assert_fault(f, NULL);
 }
 
+/* A program that reads keys gets what the keyboard sends. */
+static void enter_is_a_key(void **state)
+{
+	struct fixture *f = *state;
+
+	terminal(f, "ab\n", "go 61 62 0d\n");
+	run(f, "stty -icanon -icrnl min 1; printf go; head -c 3 | od -An -tx1");
+	assert_fault(f, NULL);
+}
+
 static void terminal_is_the_controlling_one(void **state)
 {
 	struct fixture *f = *state;
@@ -331,6 +341,7 @@ int main(void)
 		TEST(lines_are_typed),
 		TEST(typing_waits_for_the_program),
 		TEST(control_characters_are_typed),
+		TEST(enter_is_a_key),
 		TEST(terminal_is_the_controlling_one),
 		TEST(long_output_is_whole),
 	};
