@@ -135,6 +135,15 @@ static bool may_have_left(const struct process_evidence *p)
 	return p->origin != PROCESS_SILENT && (p->state == RAW_MISSING || p->state == RAW_EMPTY);
 }
 
+/* One that lived too shortly to be seen runs what the process runs that made it. */
+static char *command_of(
+	const struct session *s, const struct process_evidence *p, const struct sighting *seen)
+{
+	if (!seen && p->origin == PROCESS_FORKED)
+		seen = watch_find(&s->watch, p->launch, p->parent);
+	return seen ? xstrdup(seen->command) : NULL;
+}
+
 static void find_cause(const struct session *s, struct process_evidence *p)
 {
 	const struct sighting *seen = watch_find(&s->watch, p->launch, p->pid);
@@ -142,8 +151,7 @@ static void find_cause(const struct session *s, struct process_evidence *p)
 	auto_free char *folder = path_absolute(joined);
 	auto_free char *full = NULL, *reason = said_of(s, p);
 
-	if (seen)
-		p->command = xstrdup(seen->command);
+	p->command = command_of(s, p, seen);
 	find_signal(seen, p);
 	if (p->signal) {
 		p->cause = p->signal == SIGSYS ? CAUSE_SANDBOX : CAUSE_SIGNAL;

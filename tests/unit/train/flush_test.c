@@ -74,6 +74,19 @@ static void server_that_leaves_by_exit(void **state)
 		assert_string_equal(p->detail, "exit code 5");
 }
 
+/* It lives too shortly to be seen: its command is that of the process that made it. */
+static void child_that_leaves_at_once(void **state)
+{
+	struct fixture *f = *state;
+
+	add_service(f, "edge", "{binary} child", READY_NONE);
+	add_run(f, "wait", "sleep 0.2", 1);
+	run(f);
+	assert_int_equal(f->facts.n_processes, 2);
+	assert_int_equal(lacking(f)->origin, PROCESS_FORKED);
+	assert_part(lacking(f)->command, "subject child");
+}
+
 static void batch_program_that_leaves_by_exit(void **state)
 {
 	struct fixture *f = *state;
@@ -210,6 +223,7 @@ int main(int argc, char **argv)
 		TEST(worker_killed_by_somebody),
 		TEST(server_that_ignores_its_signal),
 		TEST(server_that_leaves_by_exit),
+		TEST(child_that_leaves_at_once),
 		TEST(batch_program_that_leaves_by_exit),
 		TEST(own_profile_of_before_the_snapshot),
 		TEST(sandbox),

@@ -247,7 +247,9 @@ static int end_badly(const char *mode, const char *arg)
 		return filter();
 	if (!strcmp(mode, "chroot"))
 		return other_root(arg);
-	if (!strcmp(mode, "leave"))
+	if (!strcmp(mode, "child") && fork() == 0)
+		_exit(0);
+	if (!strcmp(mode, "leave") || !strcmp(mode, "child"))
 		wait_for_stop();
 	if (!strcmp(mode, "leave") || !strcmp(mode, "quick"))
 		_exit(strcmp(mode, "quick") ? 5 : 0);
