@@ -74,6 +74,21 @@ static void server_that_leaves_by_exit(void **state)
 		assert_string_equal(p->detail, "exit code 5");
 }
 
+/* The remedy that whet names: a signal that it does not handle. */
+static void server_that_leaves_by_exit_on_another_signal_only(void **state)
+{
+	struct fixture *f = *state;
+
+	add_service(f, "edge", "{binary} leave", READY_NONE);
+	f->services[0].stop_signal = SIGUSR1;
+	add_run(f, "wait", "sleep 0.2", 1);
+	run(f);
+	assert_int_equal(f->facts.n_processes, 1);
+	assert_true(f->facts.processes[0].snapshot);
+	assert_int_equal(f->facts.processes[0].state, RAW_VALID);
+	assert_int_equal(f->facts.processes[0].signal, SIGUSR1);
+}
+
 /* It lives too shortly to be seen: its command is that of the process that made it. */
 static void child_that_leaves_at_once(void **state)
 {
@@ -223,6 +238,7 @@ int main(int argc, char **argv)
 		TEST(worker_killed_by_somebody),
 		TEST(server_that_ignores_its_signal),
 		TEST(server_that_leaves_by_exit),
+		TEST(server_that_leaves_by_exit_on_another_signal_only),
 		TEST(child_that_leaves_at_once),
 		TEST(batch_program_that_leaves_by_exit),
 		TEST(own_profile_of_before_the_snapshot),
