@@ -107,21 +107,37 @@ static bool is_input(const struct plan_batch *p, const char *path)
 	return false;
 }
 
+/* A program may have put a link there: nothing outside of {work} is written or removed. */
+static char *place_in_work(const struct batch *b, const char *name, struct error *err)
+{
+	auto_free char *path = path_join(b->work, name), *folder = path_dirname(path);
+	auto_free char *real = path_resolve(folder), *work = path_resolve(b->work);
+
+	if (path_is_below(real, work))
+		return take_ptr(path);
+	error_set(err, ERR_CHILD, "'%s' leads out of {work}, to '%s': a program put a link there",
+		name, real);
+	return NULL;
+}
+
 static int put_files(struct batch *b, struct error *err)
 {
 	const struct plan_batch *p = b->plan;
 
 	for (size_t i = 0; i < p->n_outputs; i++) {
-		auto_free char *path =
-			p->outputs[i].path ? path_join(b->work, p->outputs[i].path) : NULL;
+		auto_free char *path = NULL;
 
-		if (path && !is_input(p, p->outputs[i].path) && tree_remove(path, err) < 0)
+		if (!p->outputs[i].path || is_input(p, p->outputs[i].path))
+			continue;
+		path = place_in_work(b, p->outputs[i].path, err);
+		if (!path || tree_remove(path, err) < 0)
 			return -1;
 	}
 	for (size_t i = 0; i < p->n_files; i++) {
-		auto_free char *path = path_join(b->work, p->files[i].path);
+		auto_free char *path = place_in_work(b, p->files[i].path, err);
 
-		if (put(b, &p->files[i].content, p->files[i].path, path, &b->files[i], err) < 0)
+		if (!path ||
+			put(b, &p->files[i].content, p->files[i].path, path, &b->files[i], err) < 0)
 			return -1;
 	}
 	return b->in_path ? put(b, &p->input, "stdin", b->in_path, &b->input, err) : 0;

@@ -227,6 +227,24 @@ static void files_are_put_before_each_run(void **state)
 	assert_fault(f, "'out' is not a regular file");
 }
 
+/* Through a link that a run left, nothing outside is removed or written. */
+static void links_do_not_lead_out(void **state)
+{
+	struct fixture *f = *state;
+	auto_free char *outside = xasprintf("%s/outside", folder);
+	auto_free char *kept = xasprintf("%s/kept", outside);
+	struct proc_options p = PROC_OPTIONS_INIT;
+
+	assert_int_equal(dir_create(outside, 0755, NULL), 0);
+	assert_int_equal(file_write_atomic(kept, "x", 1, 0644, NULL), 0);
+	expect(f, "sub/kept")->bytes = 1;
+	run(f, "ln -s ../outside sub");
+	assert_fault(f, NULL);
+	assert_int_equal(batch_begin(f->batch, &p, &f->err), -1);
+	assert_non_null(strstr(f->err.msg, "'sub/kept' leads out of {work}, to '"));
+	assert_true(path_exists(kept));
+}
+
 static void expected_file_is_read(void **state)
 {
 	struct fixture *f = *state;
@@ -337,6 +355,7 @@ int main(void)
 		TEST(exit_code_may_be_another),
 		TEST(input_comes_from_text_file_and_generator),
 		TEST(files_are_put_before_each_run),
+		TEST(links_do_not_lead_out),
 		TEST(expected_file_is_read),
 		TEST(lines_are_typed),
 		TEST(typing_waits_for_the_program),
