@@ -212,7 +212,8 @@ static int calibrate(
 	const struct bench *b, struct scenario *sc, const struct asker *v, struct error *err)
 {
 	uint64_t slice_ns = b->o->plan->bench.slice_ns;
-	uint64_t least = sc->phase->http.connections, n = least > 64 ? least : 64, wall;
+	const struct plan_http *h = &sc->phase->http;
+	uint64_t least = (uint64_t)h->connections * h->streams, n = least > 64 ? least : 64, wall;
 	double want;
 
 	for (;;) {
