@@ -36,7 +36,7 @@ void conn_interest(struct load *l, struct conn *c, bool out)
 void conn_close(struct load *l, struct conn *c, bool gentle)
 {
 	if (c->h2)
-		h2_close(l, c, gentle);
+		load_h2_close(l, c, gentle);
 	transport_close(&c->t, gentle);
 	c->state = CONN_CLOSED;
 	c->last = false;
@@ -45,13 +45,18 @@ void conn_close(struct load *l, struct conn *c, bool gentle)
 	buf_clear(&c->part);
 }
 
+/* The oldest request that waits for a connection: a server that takes few of each comes to all. */
 static struct exchange *waiting(const struct load *l, const struct conn *c)
 {
+	struct exchange *first = NULL;
+
 	for (uint32_t i = 0; i < l->streams; i++) {
-		if (c->x[i].state == EXCHANGE_WAITING)
-			return &c->x[i];
+		struct exchange *x = &c->x[i];
+
+		if (x->state == EXCHANGE_WAITING && (!first || x->seq < first->seq))
+			first = x;
 	}
-	return NULL;
+	return first;
 }
 
 /* ---- Opening -------------------------------------------------------------------------------- */
@@ -65,24 +70,24 @@ static void begin(struct load *l, struct exchange *x)
 	c->last = l->plan.reuse && c->taken >= l->plan.reuse;
 	x->state = EXCHANGE_HEAD;
 	if (l->h2)
-		h2_begin(l, x);
+		load_h2_begin(l, x);
 	else
-		h1_begin(l, x);
+		load_h1_begin(l, x);
 }
 
 static void opened(struct load *l, struct conn *c)
 {
+	struct exchange *x;
+
 	c->state = CONN_OPEN;
 	c->moved_ns = l->now;
 	l->resumed += transport_resumed(&c->t);
-	if (l->h2 && h2_open(l, c) < 0) {
+	if (l->h2 && load_h2_open(l, c) < 0) {
 		fatal(l, "cannot begin with HTTP/2");
 		return;
 	}
-	for (uint32_t i = 0; i < l->streams && !c->last; i++) {
-		if (c->x[i].state == EXCHANGE_WAITING)
-			begin(l, &c->x[i]);
-	}
+	while (!c->last && (x = waiting(l, c)))
+		begin(l, x);
 	conn_flush(l, c);
 }
 
@@ -232,15 +237,15 @@ void conn_flush(struct load *l, struct conn *c)
 	if (c->busy)
 		return; /* whoever made it busy flushes it */
 	if (c->state == CONN_OPEN && c->h2 && !l->problem)
-		h2_send(l, c);
+		load_h2_send(l, c);
 	settle(l, c);
 }
 
 static void ended(struct load *l, struct conn *c)
 {
-	const char *farewell = c->h2 ? h2_farewell(c) : "";
+	const char *farewell = c->h2 ? load_h2_farewell(c) : "";
 
-	if (c->h2 || !h1_eof(l, c))
+	if (c->h2 || !load_h1_eof(l, c))
 		conn_lost(l, c, *farewell ? farewell : "the server closed the connection");
 	else
 		settle(l, c);
@@ -257,9 +262,9 @@ static void receive(struct load *l, struct conn *c)
 			c->bytes_in += (uint64_t)r;
 			c->moved_ns = l->now;
 			if (c->h2)
-				h2_received(l, c, l->rx, (size_t)r);
+				load_h2_received(l, c, l->rx, (size_t)r);
 			else
-				h1_received(l, c, l->rx, (size_t)r);
+				load_h1_received(l, c, l->rx, (size_t)r);
 		} else if (r == TRANSPORT_EOF) {
 			ended(l, c);
 			return;
@@ -300,5 +305,5 @@ void conn_event(struct load *l, struct conn *c, uint32_t events)
 	if (c->h2)
 		conn_flush(l, c);
 	else
-		h1_send(l, c);
+		load_h1_send(l, c);
 }

@@ -142,7 +142,7 @@ void exchange_done(struct load *l, struct exchange *x);
  * said that it did not begin with it. */
 bool exchange_again(struct load *l, struct exchange *x, bool unprocessed);
 /* With a rate: begins what is due. */
-void exchange_due(struct load *l);
+void exchange_begin_due(struct load *l);
 /* When the next request is due; UINT64_MAX when no exchange waits for that. */
 uint64_t exchange_next_ns(const struct load *l);
 
@@ -161,22 +161,22 @@ void conn_flush(struct load *l, struct conn *c);
 void conn_interest(struct load *l, struct conn *c, bool out);
 
 /* h1.c */
-void h1_begin(struct load *l, struct exchange *x);
-void h1_send(struct load *l, struct conn *c);
-void h1_received(struct load *l, struct conn *c, const char *p, size_t n);
+void load_h1_begin(struct load *l, struct exchange *x);
+void load_h1_send(struct load *l, struct conn *c);
+void load_h1_received(struct load *l, struct conn *c, const char *p, size_t n);
 /* The server closed its side. true: that was the end of an answer. */
-bool h1_eof(struct load *l, struct conn *c);
+bool load_h1_eof(struct load *l, struct conn *c);
 
 /* h2.c */
-int h2_side_make(struct load *l, struct error *err);
-void h2_side_free(struct load *l);
-int h2_open(struct load *l, struct conn *c);
-void h2_close(struct load *l, struct conn *c, bool gentle);
-void h2_begin(struct load *l, struct exchange *x);
-void h2_send(struct load *l, struct conn *c);
-void h2_received(struct load *l, struct conn *c, const char *p, size_t n);
+int load_h2_side_make(struct load *l, struct error *err);
+void load_h2_side_free(struct load *l);
+int load_h2_open(struct load *l, struct conn *c);
+void load_h2_close(struct load *l, struct conn *c, bool gentle);
+void load_h2_begin(struct load *l, struct exchange *x);
+void load_h2_send(struct load *l, struct conn *c);
+void load_h2_received(struct load *l, struct conn *c, const char *p, size_t n);
 /* What the server said when it ended the connection; "" when nothing. */
-const char *h2_farewell(const struct conn *c);
+const char *load_h2_farewell(const struct conn *c);
 
 /* answer.c: judges what was received; false when the run has a problem now. */
 /* h: the answer's head with its fields at p. rest: what was received behind it. */

@@ -147,7 +147,7 @@ bool exchange_again(struct load *l, struct exchange *x, bool unprocessed)
 	return true;
 }
 
-void exchange_due(struct load *l)
+void exchange_begin_due(struct load *l)
 {
 	while (exchange_next_ns(l) <= l->now && !l->problem && !l->failed) {
 		struct exchange *x = queue_take(l);

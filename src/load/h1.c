@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 
-void h1_send(struct load *l, struct conn *c)
+void load_h1_send(struct load *l, struct conn *c)
 {
 	const struct request_bytes *q = conn_request_bytes(l, c);
 	struct exchange *x = c->x;
@@ -26,11 +26,11 @@ void h1_send(struct load *l, struct conn *c)
 	conn_interest(l, c, false);
 }
 
-void h1_begin(struct load *l, struct exchange *x)
+void load_h1_begin(struct load *l, struct exchange *x)
 {
 	http_response_begin(&x->c->head);
 	buf_clear(&x->c->part);
-	h1_send(l, x->c);
+	load_h1_send(l, x->c);
 }
 
 static void done(struct load *l, struct conn *c)
@@ -138,7 +138,7 @@ static void feed_answer(struct load *l, struct conn *c, const char *p, size_t n)
 	buf_clear(&c->part);
 }
 
-void h1_received(struct load *l, struct conn *c, const char *p, size_t n)
+void load_h1_received(struct load *l, struct conn *c, const char *p, size_t n)
 {
 	if (c->x->state < EXCHANGE_HEAD) {
 		surplus(l, c, p, n);
@@ -153,7 +153,7 @@ void h1_received(struct load *l, struct conn *c, const char *p, size_t n)
 	}
 }
 
-bool h1_eof(struct load *l, struct conn *c)
+bool load_h1_eof(struct load *l, struct conn *c)
 {
 	if (c->x->state != EXCHANGE_BODY || c->body.kind != HTTP_BODY_UNTIL_CLOSE)
 		return false;

@@ -286,7 +286,7 @@ static ssize_t read_body(nghttp2_session *session, int32_t stream, uint8_t *to, 
 	return (ssize_t)n;
 }
 
-void h2_begin(struct load *l, struct exchange *x)
+void load_h2_begin(struct load *l, struct exchange *x)
 {
 	const struct load_class *k = &l->classes[x->class];
 	nghttp2_data_provider body = {.source.ptr = x, .read_callback = read_body};
@@ -352,7 +352,7 @@ static int collect(struct h2 *h)
 	return 0;
 }
 
-void h2_send(struct load *l, struct conn *c)
+void load_h2_send(struct load *l, struct conn *c)
 {
 	struct h2 *h = c->h2;
 	int r = 0;
@@ -379,7 +379,7 @@ void h2_send(struct load *l, struct conn *c)
 
 /* ---- Receiving ------------------------------------------------------------------------------ */
 
-void h2_received(struct load *l, struct conn *c, const char *p, size_t n)
+void load_h2_received(struct load *l, struct conn *c, const char *p, size_t n)
 {
 	struct h2 *h = c->h2;
 	ssize_t r;
@@ -398,14 +398,14 @@ void h2_received(struct load *l, struct conn *c, const char *p, size_t n)
 		broken(l, c, (int)r);
 }
 
-const char *h2_farewell(const struct conn *c)
+const char *load_h2_farewell(const struct conn *c)
 {
 	return c->h2->farewell ? c->h2->farewell : "";
 }
 
 /* ---- Sessions ------------------------------------------------------------------------------- */
 
-int h2_open(struct load *l, struct conn *c)
+int load_h2_open(struct load *l, struct conn *c)
 {
 	static const nghttp2_settings_entry settings[] = {
 		{NGHTTP2_SETTINGS_ENABLE_PUSH, 0},
@@ -429,7 +429,7 @@ int h2_open(struct load *l, struct conn *c)
 	return 0;
 }
 
-void h2_close(struct load *l, struct conn *c, bool gentle)
+void load_h2_close(struct load *l, struct conn *c, bool gentle)
 {
 	struct h2 *h = c->h2;
 
@@ -445,7 +445,7 @@ void h2_close(struct load *l, struct conn *c, bool gentle)
 	c->h2 = NULL;
 }
 
-int h2_side_make(struct load *l, struct error *err)
+int load_h2_side_make(struct load *l, struct error *err)
 {
 	struct h2_side *s = xcalloc(1, sizeof(*s));
 
@@ -466,7 +466,7 @@ int h2_side_make(struct load *l, struct error *err)
 	return 0;
 }
 
-void h2_side_free(struct load *l)
+void load_h2_side_free(struct load *l)
 {
 	if (!l->h2)
 		return;

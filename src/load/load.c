@@ -79,7 +79,7 @@ static int sides_make(struct load *l, struct error *err)
 	struct tls_client_options o = {
 		.alpn = h2 ? TLS_ALPN_H2 : TLS_ALPN_H1, .resume = !l->plan.no_resume};
 
-	if (h2 && h2_side_make(l, err) < 0)
+	if (h2 && load_h2_side_make(l, err) < 0)
 		return -1;
 	if (l->plan.protocol != LOAD_H1_TLS && l->plan.protocol != LOAD_H2_TLS)
 		return 0;
@@ -138,7 +138,7 @@ void load_close(struct load *l)
 	order_release(&l->order);
 	free(l->by_class);
 	free(l->problem);
-	h2_side_free(l);
+	load_h2_side_free(l);
 	SSL_CTX_free(l->tls);
 	free(l->exchanges);
 	free(l->conns);
@@ -222,7 +222,7 @@ static bool slice_loop(struct load *l, uint64_t deadline)
 		if (due < until)
 			until = due;
 		serve(l, until > l->now ? until - l->now : 0);
-		exchange_due(l);
+		exchange_begin_due(l);
 		if (tick(l, &next_tick) < 0)
 			return false;
 		if (l->now >= deadline && (l->under_way || l->order.total_left) && !l->problem &&

@@ -98,6 +98,11 @@ struct load_result {
 /* Frees what the result owns and empties it. */
 void load_result_release(struct load_result *r);
 
+/* What held a run up, when its figures show it: the driver itself, or a stall by delayed
+ * acknowledgements. server_cpu_ns: of all processes of the server in that time. NULL: nothing to
+ * say. The caller frees. */
+char *load_remark(const struct load_result *r, uint64_t server_cpu_ns);
+
 /* Runs to the end, the first deviation or the time limit. Returns 0 when it ran (look at problem
  * and timed_out; a server that refuses the connection is a problem), -1 when it could not: a plan
  * that makes no sense, no file descriptors, or tick() said stop. ret is written only on 0; release
