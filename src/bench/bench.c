@@ -29,48 +29,76 @@ void bench_warn(struct bench *b, const char *fmt, ...)
 	events_warning(b->o->events, "%s", buf_str(&text));
 }
 
+/* The first service that the phase needs and that was left out; NULL: none. */
+static const struct plan_service *lacks(const struct bench *b, const struct plan_phase *phase)
+{
+	const struct plan_train *t = &b->o->plan->train;
+
+	for (size_t i = 0; i < t->n_services; i++)
+		if (b->left_out[i] && plan_phase_uses(phase, &t->services[i]))
+			return &t->services[i];
+	return NULL;
+}
+
 /* 1: the phase's condition holds, 0: it does not. */
 static int is_wanted(struct bench *b, const struct plan_phase *phase, struct error *err)
 {
-	auto_strv struct strv argv = STRV_INIT;
-	auto_free char *text = NULL;
-	struct proc_options p = PROC_OPTIONS_INIT;
-	struct proc_exit end;
+	const struct plan_service *missing = lacks(b, phase);
+	int r;
 
+	if (missing) {
+		bench_warn(b,
+			"scenario '%s' was not measured: the condition of service '%s' does not "
+			"hold",
+			phase->name, missing->name);
+		return 0;
+	}
 	if (!phase->when)
 		return 1;
-	if (plan_expand(phase->when, &b->arms[0].vars, &text, err) < 0)
+	r = service_condition(phase->when, &b->arms[0].vars, &b->arms[0].env, b->o->plan->root,
+		phase->timeout_ns, err);
+	if (r < 0)
 		return error_context(err, "scenario '%s', when", phase->name);
-	strv_add(&argv, "/bin/sh");
-	strv_add(&argv, "-c");
-	strv_add(&argv, text);
-	p.argv = &argv;
-	p.env = &b->arms[0].env;
-	p.cwd = b->o->plan->root;
-	if (proc_run(&p, phase->timeout_ns, &end, err) < 0)
-		return error_context(err, "scenario '%s', when", phase->name);
-	if (end.code == 0)
+	if (r)
 		return 1;
 	bench_warn(b, "scenario '%s' was not measured: its condition '%s' does not hold",
 		phase->name, phase->when);
 	return 0;
 }
 
-/* On the first launch, when the services are up: conditions may ask them. */
+/* On the first launch, when the services are up: conditions may ask them. Those of the present
+ * combination of settings. */
+static int mark_unwanted(struct bench *b, struct error *err)
+{
+	for (size_t i = 0; i < b->n_scenarios; i++) {
+		struct scenario *sc = &b->scenarios[i];
+		int wanted;
+
+		if (sc->combination != b->combination)
+			continue;
+		wanted = is_wanted(b, sc->phase, err);
+		if (wanted < 0)
+			return -1;
+		sc->dropped = !wanted;
+		b->total -= sc->dropped ? b->launches : 0;
+	}
+	return 0;
+}
+
+/* After the first launch, of which there are samples already. */
 static int drop_unwanted(struct bench *b, struct error *err)
 {
+	auto_free uint32_t *moved = xcalloc(b->n_scenarios + 1, sizeof(*moved));
 	size_t kept = 0;
 
 	for (size_t i = 0; i < b->n_scenarios; i++) {
-		int wanted = is_wanted(b, b->scenarios[i].phase, err);
-
-		if (wanted < 0)
-			return -1;
-		if (wanted)
+		moved[i] = (uint32_t)kept;
+		if (!b->scenarios[i].dropped)
 			b->scenarios[kept++] = b->scenarios[i];
 	}
+	for (size_t i = 0; i < b->samples.n; i++)
+		b->samples.v[i].scenario = moved[b->samples.v[i].scenario];
 	b->n_scenarios = kept;
-	b->total = (uint64_t)b->launches * kept;
 	if (!kept)
 		return error_set(err, ERR_CONFIG,
 			"bench: there is no scenario to measure: no condition holds");
@@ -88,6 +116,8 @@ static int add_scenario(struct bench *b, const struct plan_phase *phase, struct 
 
 	sc->phase = phase;
 	sc->slices = b->o->plan->bench.slices;
+	while (!plan_phase_runs_in(b->o->plan, phase, sc->combination))
+		sc->combination++;
 	sc->batch = phase->kind == PHASE_RUN && runs_binary(phase->run);
 	if (!sc->batch && !plan_subject(b->o->plan))
 		return error_set(err, ERR_CONFIG,
@@ -142,20 +172,34 @@ static int make_arms(struct bench *b, struct error *err)
 	return 0;
 }
 
-static int one_launch(struct bench *b, struct error *err)
+/* The scenarios of the present combination of settings. */
+static size_t list_scenarios(const struct bench *b, uint32_t *ret)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < b->n_scenarios; i++)
+		if (b->scenarios[i].combination == b->combination && !b->scenarios[i].dropped)
+			ret[n++] = i;
+	return n;
+}
+
+/* Starts the services with the present combination of settings and measures what belongs to it. */
+static int one_combination(struct bench *b, struct error *err)
 {
 	auto_free uint32_t *order = xcalloc(b->n_scenarios + 1, sizeof(*order));
+	size_t n = list_scenarios(b, order);
 
-	if (launch_start(b, err) < 0 || (!b->launch && drop_unwanted(b, err) < 0))
+	if (!n)
+		return 0;
+	if (launch_start(b, err) < 0 || (!b->launch && mark_unwanted(b, err) < 0))
 		return -1;
 	launch_watch(b);
-	for (uint32_t i = 0; i < b->n_scenarios; i++)
-		order[i] = i;
+	n = list_scenarios(b, order);
 	/* The first launch calibrates, in the plan's order: its figures must not depend on the
 	 * seed. */
 	if (b->launch)
-		rng_shuffle(&b->rng, order, b->n_scenarios);
-	for (size_t i = 0; i < b->n_scenarios; i++) {
+		rng_shuffle(&b->rng, order, n);
+	for (size_t i = 0; i < n; i++) {
 		if (scenario_measure(b, order[i], err) < 0)
 			return -1;
 		b->done++;
@@ -165,9 +209,20 @@ static int one_launch(struct bench *b, struct error *err)
 	return launch_stop(b, err);
 }
 
+static int one_launch(struct bench *b, struct error *err)
+{
+	size_t n = plan_combinations(b->o->plan);
+
+	for (b->combination = 0; b->combination < n; b->combination++)
+		if (one_combination(b, err) < 0)
+			return -1;
+	return b->launch ? 0 : drop_unwanted(b, err);
+}
+
 static int all_launches(struct bench *b, struct error *err)
 {
 	b->begun = clock_mono_ns();
+	b->total = (uint64_t)b->launches * b->n_scenarios;
 	for (b->launch = 0; b->launch < b->launches; b->launch++)
 		if (one_launch(b, err) < 0) {
 			launch_abandon(b);
@@ -190,6 +245,9 @@ static int prepare(struct bench *b, struct error *err)
 	rng_seed(&b->rng, pb->seed);
 	if (make_arms(b, err) < 0 || choose_scenarios(b, err) < 0 ||
 		cores_choose(&b->cores, err) < 0 || dir_create(b->o->folder, 0755, err) < 0)
+		return -1;
+	b->left_out = xcalloc(b->o->plan->train.n_services + 1, sizeof(*b->left_out));
+	if (service_content(&b->o->plan->train, b->o->folder, err) < 0)
 		return -1;
 	if (b->cores.alone)
 		bench_warn(b, "one processor only: the load driver shares it with what is "
@@ -245,6 +303,7 @@ static void bench_release(struct bench *b)
 	free(b->arms);
 	free(b->names);
 	free(b->scenarios);
+	free(b->left_out);
 	strv_release(&b->warnings);
 	samples_release(&b->samples);
 }

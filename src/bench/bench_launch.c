@@ -63,6 +63,7 @@ static void common_vars(const struct bench *b, struct strv *vars)
 
 	env_set(vars, "source", clean);
 	env_set(vars, "root", plan->root);
+	service_content_names(&plan->train, b->o->folder, vars);
 }
 
 /* The environment of a launch: its size moves the stack, so it varies from launch to launch, and
@@ -79,9 +80,13 @@ static void make_env(struct bench *b, size_t pad, struct strv *env)
 	env_set(env, "WHET_BENCH_PAD", text);
 }
 
+/* Adds it to v; leaves it out when its `when:` says no, its placeholders are there all the same. */
 static int start_one(struct bench *b, const struct plan_service *plan, const char *folder,
-	struct strv *vars, const struct strv *env, struct running *ret, struct error *err)
+	struct strv *vars, const struct strv *env, struct running *v, size_t *n, struct error *err)
 {
+	bool *left_out = &b->left_out[plan - b->o->plan->train.services];
+	struct running *ret = &v[*n];
+	int wanted;
 	auto_free char *work = path_join(folder, plan->name);
 	auto_free char *log = xasprintf("%s.log", work);
 	struct service_options so = {
@@ -91,15 +96,21 @@ static int start_one(struct bench *b, const struct plan_service *plan, const cha
 		.log = log,
 		.env = env,
 		.self = b->o->self,
+		.seed = b->o->plan->train.seed,
 		.cpu = plan->subject ? b->cores.subject : b->cores.driver,
 	};
 
 	if (service_place(plan, work, vars, &so.port, err) < 0)
 		return -1;
+	wanted = service_wanted(plan, vars, env, b->o->plan->root, err);
+	*left_out = wanted == 0;
+	if (wanted <= 0)
+		return wanted;
 	if (service_start(&so, &ret->service, err) < 0)
 		return -1;
 	service_placed(ret->service, vars);
 	ret->plan = plan;
+	++*n;
 	return 0;
 }
 
@@ -123,6 +134,17 @@ static void subject_vars(struct arm *a, const struct plan_service *subject)
 	}
 }
 
+/* Services before the subject do not know of it and serve all arms of a launch; the subject and
+ * what comes after it belong to one arm. Without a subject all are shared. */
+static size_t count_shared(const struct plan_train *t)
+{
+	size_t n = 0;
+
+	while (n < t->n_services && !t->services[n].subject)
+		n++;
+	return n;
+}
+
 static int start_arm(struct bench *b, struct arm *a, struct error *err)
 {
 	const struct plan_train *t = &b->o->plan->train;
@@ -131,15 +153,13 @@ static int start_arm(struct bench *b, struct arm *a, struct error *err)
 	if (dir_create(a->folder, 0755, err) < 0 || copy_binaries(b, a, err) < 0)
 		return -1;
 	a->services = xcalloc(t->n_services + 1, sizeof(*a->services));
-	for (size_t i = b->n_shared; i < t->n_services; i++) {
-		struct running *r = &a->services[a->n_services];
-
-		if (start_one(b, &t->services[i], a->folder, &a->vars, &a->env, r, err) < 0)
+	for (size_t i = count_shared(t); i < t->n_services; i++)
+		if (start_one(b, &t->services[i], a->folder, &a->vars, &a->env, a->services,
+			    &a->n_services, err) < 0)
 			return error_context(err, "variant '%s'", a->name);
-		a->n_services++;
-		if (r->plan->subject)
-			a->subject = r->service;
-	}
+	for (size_t i = 0; i < a->n_services; i++)
+		if (a->services[i].plan->subject)
+			a->subject = a->services[i].service;
 	if (a->subject)
 		subject_vars(a, plan_subject(b->o->plan));
 	else {
@@ -150,17 +170,6 @@ static int start_arm(struct bench *b, struct arm *a, struct error *err)
 		env_set(&a->vars, "work", work);
 	}
 	return 0;
-}
-
-/* Services before the subject do not know of it and serve all arms of a launch; the subject and
- * what comes after it belong to one arm. Without a subject all are shared. */
-static size_t count_shared(const struct plan_train *t)
-{
-	size_t n = 0;
-
-	while (n < t->n_services && !t->services[n].subject)
-		n++;
-	return n;
 }
 
 static char *launch_folder(const struct bench *b)
@@ -176,14 +185,14 @@ static int start_shared(
 	size_t n = count_shared(t);
 
 	common_vars(b, &b->shared_vars);
-	if (dir_create(shared, 0755, err) < 0)
+	if (plan_combination_vars(b->o->plan, b->combination, &b->shared_vars, err) < 0 ||
+		dir_create(shared, 0755, err) < 0)
 		return -1;
 	b->shared = xcalloc(n + 1, sizeof(*b->shared));
 	for (size_t i = 0; i < n; i++) {
-		if (start_one(b, &t->services[i], shared, &b->shared_vars, env, &b->shared[i],
-			    err) < 0)
+		if (start_one(b, &t->services[i], shared, &b->shared_vars, env, b->shared,
+			    &b->n_shared, err) < 0)
 			return -1;
-		b->n_shared++;
 	}
 	return 0;
 }

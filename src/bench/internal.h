@@ -37,8 +37,10 @@ struct arm {
 
 struct scenario {
 	const struct plan_phase *phase;
-	bool batch;        /* the command itself is measured, not the subject */
-	uint64_t requests; /* per slice; 0: not calibrated yet */
+	size_t combination; /* of the settings, with which it is measured: the first it runs with */
+	bool dropped;       /* its condition does not hold */
+	bool batch;         /* the command itself is measured, not the subject */
+	uint64_t requests;  /* per slice; 0: not calibrated yet */
 	uint32_t slices;
 };
 
@@ -52,6 +54,8 @@ struct bench {
 	struct running *shared; /* services before the subject, alive for one launch */
 	size_t n_shared;
 	struct strv shared_vars;
+	size_t combination; /* of the settings, that the services have now */
+	bool *left_out;     /* by the index in the plan: its `when:` said no */
 	struct cores cores;
 	struct rng rng;
 	uint32_t launches, launch;

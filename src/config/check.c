@@ -65,11 +65,33 @@ static void add_own_names(struct strv *names, const struct plan_service *s)
 		strv_addf(names, "port.%s", s->ports.v[i]);
 }
 
+static void add_axis_names(struct strv *names, const struct plan_axis *a)
+{
+	strv_addf(names, "matrix.%s", a->name);
+	for (size_t i = 0; a->n && i < a->values[0].words.n; i++) {
+		const char *word = a->values[0].words.v[i];
+
+		strv_addf(names, "matrix.%s.%.*s", a->name, (int)strcspn(word, "="), word);
+	}
+}
+
+/* What does not depend on a service or a setting. */
+static void fixed_names(struct strv *names, const struct plan *p)
+{
+	strv_split_words(names, "source cert:rsa key:rsa cert:ecdsa key:ecdsa ca");
+	if (p->train.n_files)
+		strv_add(names, "files");
+}
+
 static void common_names(struct strv *names, const struct plan *p)
 {
-	strv_split_words(names, "binary work source");
+	strv_split_words(names, "binary work");
 	for (size_t i = 0; i < p->build.binary.n; i++)
 		strv_addf(names, "binary.%s", path_basename(p->build.binary.v[i]));
+	fixed_names(names, p);
+	for (size_t i = 0; i < p->train.n_services; i++)
+		for (size_t k = 0; k < p->train.services[i].n_axes; k++)
+			add_axis_names(names, &p->train.services[i].axes[k]);
 }
 
 static void check_command_line(struct problems *ps, const struct node *n)
@@ -84,8 +106,33 @@ static void check_command_line(struct problems *ps, const struct node *n)
 	error_release(&err);
 }
 
-static void check_service(struct problems *ps, const struct node *n, const struct plan_service *s,
-	const struct strv *before)
+/* The texts of a setting stand for something before any service is placed. */
+static void check_axes(struct problems *ps, const struct node *n, const struct strv *names)
+{
+	for (size_t i = 0; n && n->kind == NODE_MAPPING && i + 1 < n->n; i += 2) {
+		const struct node *values = n->items[i + 1];
+
+		for (size_t k = 1; values->kind == NODE_MAPPING && k < values->n; k += 2)
+			check_texts(ps, values->items[k], names);
+	}
+}
+
+static void check_ready_port(
+	struct problems *ps, const struct node *ready, const struct plan_service *s)
+{
+	const struct node *port = node_get(ready, "port");
+
+	if (!port)
+		return;
+	if (s->ready != READY_HTTP && s->ready != READY_TCP)
+		problem_add(ps, port, "'port' has an effect beside 'http' and 'tcp' only");
+	else if (s->ready_port && !strv_has(&s->ports, s->ready_port))
+		problem_add(ps, port, "service '%s' has no port '%s' in its 'ports'", s->name,
+			s->ready_port);
+}
+
+static void check_service(struct problems *ps, const struct node *n, const char *root,
+	struct plan_service *s, const struct strv *before)
 {
 	auto_strv struct strv names = STRV_INIT;
 	const struct node *ready = node_get(n, "ready");
@@ -99,19 +146,60 @@ static void check_service(struct problems *ps, const struct node *n, const struc
 	check_text(ps, node_get(n, "cwd"), &names);
 	check_text(ps, node_get(n, "setup"), &names);
 	check_text(ps, node_get(ready, "command"), &names);
+	check_text(ps, node_get(n, "when"), &names);
+	check_ready_port(ps, ready, s);
+	check_templates(ps, node_get(n, "template"), root, s, &names);
+}
+
+/* Their names are one space: {matrix.AXIS} and the `matrix` of phases name no service. */
+static void check_matrix(struct problems *ps, const struct node *services, const struct plan *p)
+{
+	auto_strv struct strv seen = STRV_INIT;
+
+	for (size_t i = 0; i < p->train.n_services; i++) {
+		const struct plan_service *s = &p->train.services[i];
+
+		for (size_t k = 0; k < s->n_axes; k++) {
+			const struct plan_axis *a = &s->axes[k];
+
+			if (strv_has(&seen, a->name))
+				problem_at(ps, a->at.line, a->at.column,
+					"another service has a setting '%s' already", a->name);
+			strv_add(&seen, a->name);
+		}
+	}
+	for (size_t i = 0; seen.n && i < p->train.n_services; i++)
+		if (!strcmp(p->train.services[i].name, "matrix"))
+			problem_at(ps, p->train.services[i].at.line, p->train.services[i].at.column,
+				"beside settings no service may be called 'matrix': its "
+				"placeholders would be theirs");
+	if (plan_combinations(p) > PLAN_COMBINATIONS_MAX)
+		problem_add(ps, services,
+			"the settings of 'matrix' have more than %d combinations, and all phases "
+			"would run for each",
+			PLAN_COMBINATIONS_MAX);
 }
 
 static void check_services(
-	struct problems *ps, const struct node *services, const struct plan *p, struct strv *names)
+	struct problems *ps, const struct node *services, struct plan *p, struct strv *names)
 {
 	const struct plan_service *subject = NULL;
+	auto_strv struct strv fixed = STRV_INIT;
+	size_t before = ps->n;
 
+	order_services(ps, services, &p->train);
+	check_matrix(ps, services, p);
 	common_names(names, p);
+	fixed_names(&fixed, p);
+	/* Without an order nothing can be said of who may name whom. */
+	for (size_t i = 0; ps->n != before && i < p->train.n_services; i++)
+		add_service_names(names, &p->train.services[i]);
 	for (size_t i = 0; i < p->train.n_services; i++) {
-		const struct plan_service *s = &p->train.services[i];
+		struct plan_service *s = &p->train.services[i];
 		const struct node *n = node_get(services, s->name);
 
-		check_service(ps, n, s, names);
+		check_service(ps, n, p->root, s, names);
+		check_axes(ps, node_get(n, "matrix"), &fixed);
 		add_service_names(names, s);
 		if (s->subject && subject)
 			problem_add(ps, node_get(n, "subject"),
@@ -182,6 +270,38 @@ static void check_batch(struct problems *ps, const struct node *n, const struct 
 			check_text(ps, node_get(files[i]->items[k], "file"), names);
 }
 
+static const struct plan_axis *find_axis(const struct plan *p, const char *name, size_t n)
+{
+	for (size_t i = 0; i < p->train.n_services; i++)
+		for (size_t k = 0; k < p->train.services[i].n_axes; k++) {
+			const struct plan_axis *a = &p->train.services[i].axes[k];
+
+			if (strlen(a->name) == n && !strncmp(a->name, name, n))
+				return a;
+		}
+	return NULL;
+}
+
+static void check_settings(struct problems *ps, const struct node *n, const struct plan *p,
+	const struct strv *settings)
+{
+	for (size_t i = 0; i < settings->n; i++) {
+		size_t len = strcspn(settings->v[i], "="), k = 0;
+		const struct plan_axis *a = find_axis(p, settings->v[i], len);
+		const char *value = settings->v[i] + len + 1;
+
+		if (!a) {
+			problem_add(ps, n, "no service has a setting '%.*s' in its 'matrix'",
+				(int)len, settings->v[i]);
+			continue;
+		}
+		while (k < a->n && strcmp(a->values[k].name, value) != 0)
+			k++;
+		if (k == a->n)
+			problem_add(ps, n, "the setting '%s' has no value '%s'", a->name, value);
+	}
+}
+
 static void check_phase(struct problems *ps, const struct node *n, const struct plan *p,
 	const struct plan_phase *ph, const struct strv *names)
 {
@@ -189,6 +309,7 @@ static void check_phase(struct problems *ps, const struct node *n, const struct 
 
 	check_text(ps, node_get(n, "run"), names);
 	check_text(ps, node_get(n, "when"), names);
+	check_settings(ps, node_get(n, "matrix"), p, &ph->settings);
 	check_expect(ps, n, names);
 	check_batch(ps, n, names);
 	check_text(ps, node_get(node_get(http, "body"), "file"), names);
@@ -251,7 +372,7 @@ static void check_scenario(
 		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
-void check_plan(struct problems *ps, const struct node *root, const struct plan *p)
+void check_plan(struct problems *ps, const struct node *root, struct plan *p)
 {
 	const struct node *train = node_get(root, "train");
 	const struct node *scenarios = node_get(node_get(root, "bench"), "scenarios");
@@ -259,6 +380,7 @@ void check_plan(struct problems *ps, const struct node *root, const struct plan 
 
 	check_build(ps, node_get(root, "build"), &p->build);
 	check_services(ps, node_get(train, "services"), p, &names);
+	find_certs(train, &p->train);
 	check_phases(ps, node_get(train, "phases"), p, &names);
 	for (size_t i = 0; i < p->bench.scenarios.n; i++)
 		check_scenario(ps,

@@ -18,6 +18,11 @@ static size_t name_length(const char *text, const char *p)
 
 	if (*p != '{' || (p > text && p[-1] == '$') || !isalpha((unsigned char)p[1]))
 		return 0;
+	/* {cert:rsa} is one, {a:b} is none. */
+	if (!strncmp(p + 1, "cert:", 5))
+		n = 5;
+	else if (!strncmp(p + 1, "key:", 4))
+		n = 4;
 	while (isalnum((unsigned char)p[1 + n]) || (p[1 + n] && strchr("._-", p[1 + n])))
 		n++;
 	return p[1 + n] == '}' ? n : 0;

@@ -71,6 +71,24 @@ char *keys_list(const struct key_table *t);
 void read_build(struct problems *ps, const struct key *k, const struct node *n, void *target);
 void read_services(struct problems *ps, const struct key *k, const struct node *n, void *target);
 void read_phases(struct problems *ps, const struct key *k, const struct node *n, void *target);
+/* matrix.c */
+void read_matrix(struct problems *ps, const struct key *k, const struct node *n, void *target);
+void read_phase_settings(
+	struct problems *ps, const struct key *k, const struct node *n, void *target);
+void axes_release(struct plan_service *s);
+/* content.c */
+void read_service_files(
+	struct problems *ps, const struct key *k, const struct node *n, void *target);
+void read_train_files(struct problems *ps, const struct key *k, const struct node *n, void *target);
+void read_templates(struct problems *ps, const struct key *k, const struct node *n, void *target);
+/* Reads the templates of a service and checks their placeholders. n: the value of 'template'. */
+void check_templates(struct problems *ps, const struct node *n, const char *root,
+	struct plan_service *s, const struct strv *names);
+void find_certs(const struct node *train, struct plan_train *t);
+/* Adds the templates' content to a digest; leaves it as it is when there are none. */
+void digest_templates(const struct plan_train *t, char hex[65]);
+void documents_release(struct plan_document *v, size_t n);
+void templates_release(struct plan_template *v, size_t n);
 void read_headers(struct problems *ps, const struct node *n, bool any_value,
 	struct plan_header **ret, size_t *ret_n);
 void read_expect(struct problems *ps, const struct node *n, struct plan_expect *ret);
@@ -88,8 +106,10 @@ void read_files(struct problems *ps, const struct key *k, const struct node *n, 
 void read_run_expect(struct problems *ps, const struct node *n, struct plan_batch *ret);
 void batch_release(struct plan_batch *b);
 
-/* check.c: what only the whole file shows. */
-void check_plan(struct problems *ps, const struct node *root, const struct plan *p);
+/* order.c: puts the services into the order of their starts. */
+void order_services(struct problems *ps, const struct node *services, struct plan_train *t);
+/* check.c: what only the whole file shows. Orders services and reads templates, too. */
+void check_plan(struct problems *ps, const struct node *root, struct plan *p);
 /* digest.c: of a part's content, without comments, formatting, the order of unordered keys, and its
  * key `skip`.
  * n NULL: of nothing. */

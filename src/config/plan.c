@@ -95,6 +95,7 @@ static void read_tree(const struct yaml *y, struct plan *p, struct problems *ps)
 	fill_defaults(p);
 	digest_node(y->root, NULL, p->digest);
 	digest_node(node_get(y->root, "train"), NULL, p->training_digest);
+	digest_templates(&p->train, p->training_digest);
 	/* How long whet waits for a build says nothing about what it gives. */
 	digest_node(node_get(y->root, "build"), "timeout", p->build_digest);
 }
@@ -161,6 +162,14 @@ static void service_release(struct plan_service *s)
 	free(s->cwd);
 	free(s->setup);
 	strv_release(&s->ports);
+	strv_release(&s->after);
+	free(s->when);
+	free(s->user);
+	free(s->pid_file);
+	free(s->ready_port);
+	documents_release(s->files, s->n_files);
+	templates_release(s->templates, s->n_templates);
+	axes_release(s);
 }
 
 static void phase_release(struct plan_phase *ph)
@@ -169,6 +178,7 @@ static void phase_release(struct plan_phase *ph)
 	free(ph->when);
 	free(ph->run);
 	batch_release(&ph->batch);
+	strv_release(&ph->settings);
 	free(ph->http.service);
 	free(ph->http.port);
 	for (size_t i = 0; i < ph->http.n_mix; i++)
@@ -187,6 +197,7 @@ void plan_release(struct plan *p)
 	for (size_t i = 0; i < p->train.n_services; i++)
 		service_release(&p->train.services[i]);
 	free(p->train.services);
+	documents_release(p->train.files, p->train.n_files);
 	for (size_t i = 0; i < p->train.n_phases; i++)
 		phase_release(&p->train.phases[i]);
 	free(p->train.phases);

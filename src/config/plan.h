@@ -43,6 +43,37 @@ struct plan_build {
 
 enum ready_kind { READY_NONE, READY_HTTP, READY_TCP, READY_LOG, READY_COMMAND };
 
+/* One value that a setting can have, with what it stands for. */
+struct plan_value {
+	char *name;
+	struct strv words; /* KEY=TEXT: {matrix.AXIS.KEY}; may hold placeholders */
+	struct place at;
+};
+
+/* A setting of a service, all values of which are trained. */
+struct plan_axis {
+	char *name;
+	struct plan_value *values;
+	size_t n;
+	struct place at;
+};
+
+/* A file that is made for a training: the same bytes for the same seed, or a text. */
+struct plan_document {
+	char *path;     /* relative */
+	uint64_t bytes; /* generated, when text is NULL */
+	char *text;
+};
+
+/* A file of the project, its placeholders replaced. */
+struct plan_template {
+	char *to;   /* below {work} */
+	char *text; /* as it was when the plan was read */
+};
+
+/* Which generated certificates the training uses. */
+enum { PLAN_CERT_RSA = 1, PLAN_CERT_ECDSA = 2 };
+
 struct plan_service {
 	char *name;
 	char *run;     /* command line, split by shell rules without a shell; NULL when builtin */
@@ -57,6 +88,17 @@ struct plan_service {
 	char *cwd;         /* default {work} */
 	char *setup;       /* shell command run in {work} before the start; NULL: none */
 	struct strv ports; /* further named ports beside "port": {port.NAME} */
+	struct strv after; /* services that must be ready before */
+	char *when;        /* shell command; it is left out, with its phases, when that fails */
+	char *user;        /* name or number; NULL: whet's own */
+	char *pid_file;    /* holds the pid that gets the stop signal; relative to {work} */
+	char *ready_port;  /* named port that readiness asks; NULL: {port} */
+	struct plan_document *files; /* below {work} */
+	size_t n_files;
+	struct plan_template *templates;
+	size_t n_templates;
+	struct plan_axis *axes;
+	size_t n_axes;
 	struct place at;
 };
 
@@ -161,6 +203,7 @@ struct plan_phase {
 	uint32_t repeat;         /* PHASE_RUN: how many times; default 1 */
 	struct plan_batch batch; /* PHASE_RUN */
 	uint64_t timeout_ns;     /* default 300 s */
+	struct strv settings; /* AXIS=VALUE: it runs with these alone; axes not named: with all */
 	struct plan_http http;
 	struct place at;
 };
@@ -168,9 +211,12 @@ struct plan_phase {
 struct plan_train {
 	struct plan_service *services; /* started in this order, stopped in reverse */
 	size_t n_services;
+	struct plan_document *files; /* in the folder {files} */
+	size_t n_files;
+	unsigned int certs; /* PLAN_CERT_* */
 	struct plan_phase *phases;
 	size_t n_phases;
-	uint64_t seed;        /* of the request order; default 1 */
+	uint64_t seed; /* of the request order and of generated files; default 1 */
 	bool private_network; /* services and driver have a network namespace of their own */
 };
 
@@ -226,3 +272,23 @@ int plan_split(const char *text, struct strv *ret, struct error *err);
 const char *plan_learned_source(const char *name);
 const struct plan_phase *plan_find_phase(const struct plan *p, const char *name);
 const struct plan_service *plan_subject(const struct plan *p); /* NULL when there is none */
+
+/* ---- matrix.c: settings
+ * --------------------------------------------------------------------------
+ *
+ * A combination has one value of each axis of each service. They are numbered from 0; the last axis
+ * varies fastest. Without a matrix there is one, with no setting. */
+
+#define PLAN_COMBINATIONS_MAX 64
+
+size_t plan_combinations(const struct plan *p);
+/* "http1=default, log=on"; NULL without a matrix. Caller frees. */
+char *plan_combination_text(const struct plan *p, size_t i);
+/* Sets matrix.AXIS and matrix.AXIS.KEY in vars, whose placeholders may stand in the values. */
+int plan_combination_vars(const struct plan *p, size_t i, struct strv *vars, struct error *err);
+bool plan_phase_runs_in(const struct plan *p, const struct plan_phase *phase, size_t i);
+/* The first service (its index in train.services) that has another setting in combination b than in
+ * a; n_services when none has. */
+size_t plan_first_changed(const struct plan *p, size_t a, size_t b);
+/* Whether the phase asks this service or names it in its texts. */
+bool plan_phase_uses(const struct plan_phase *phase, const struct plan_service *s);

@@ -230,6 +230,9 @@ void read_phases(struct problems *ps, const struct key *k, const struct node *n,
 static const struct key phase[] = {
 	{"name", KEY_TEXT, PHASE(name), .required = true, .doc = "Its name, unique."},
 	{"weight", KEY_WEIGHT, PHASE(weight), .doc = "Its share in the summary figure; default 1."},
+	{"matrix", KEY_PART, .read = read_phase_settings,
+		.doc = "Settings with which it runs, such as `{http1: experimental}`; default: "
+		       "all."},
 	{"when", KEY_TEXT, PHASE(when),
 		.doc = "Shell command; the phase is skipped when it fails."},
 	{"timeout", KEY_DURATION, PHASE(timeout_ns), 100 * NS_PER_MS, 24 * 3600 * NS_PER_S,

@@ -143,6 +143,18 @@ static void add_builtin_ports(struct plan_service *s)
 	}
 }
 
+/* Keys that say how a program of the user's is run. */
+static void without_program(struct problems *ps, const struct node *n, const char *name)
+{
+	static const char *const keys[] = {"pid-file", "matrix"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (node_get(n, keys[i]))
+			problem_add(ps, node_get(n, keys[i]),
+				"'%s' has no effect on service '%s', which is part of whet",
+				keys[i], name);
+}
+
 static void read_service(
 	struct problems *ps, const struct node *name, const struct node *n, struct plan_service *s)
 {
@@ -169,6 +181,13 @@ static void read_service(
 			"service '%s' is part of whet and cannot be the subject of the training",
 			s->name);
 	add_builtin_ports(s);
+	if (s->subject && s->when)
+		problem_add(ps, node_get(n, "when"),
+			"service '%s' is the subject and cannot be left out; give 'when' to its "
+			"phases",
+			s->name);
+	if (s->builtin)
+		without_program(ps, n, s->name);
 }
 
 void read_services(struct problems *ps, const struct key *k, const struct node *n, void *target)
@@ -204,13 +223,16 @@ static void read_network(
 #define TRAIN(field) offsetof(struct plan_train, field)
 static const struct key train[] = {
 	{"seed", KEY_U64, TRAIN(seed), 0, UINT64_MAX,
-		.doc = "Of the order of mixed requests; default 1."},
+		.doc = "Of the order of mixed requests and of generated files; default 1."},
 	{"network", KEY_PART, .read = read_network,
 		.doc = "`host` (default), or `private`: services and driver have a network of "
 		       "their own, whose loopback has an MTU of 1500."},
+	{"files", KEY_PART, .read = read_train_files,
+		.doc = "Files to make in the folder `{files}`: a mapping of paths to sizes, or to "
+		       "`{text: …}`."},
 	{"services", KEY_PART, .read = read_services,
-		.doc = "Programs to start before the phases, by name, in this order; stopped in "
-		       "reverse."},
+		.doc = "Programs to start before the phases, by name, in this order (see `after`); "
+		       "stopped in reverse."},
 	{"phases", KEY_PART, .read = read_phases, .required = true,
 		.doc = "What is done with them: a list."},
 	{"seconds", KEY_REFUSED, .text = COUNTED, .doc = "Training is counted, not timed."},
@@ -240,7 +262,24 @@ static const struct key service[] = {
 	{"setup", KEY_TEXT, SERVICE(setup),
 		.doc = "Shell command run in `{work}` before each start."},
 	{"ports", KEY_LIST, SERVICE(ports), .doc = "Names of further free ports: `{port.NAME}`."},
-	{"matrix", KEY_LATER, .doc = "All phases for several settings."},
+	{"after", KEY_LIST, SERVICE(after),
+		.doc = "Services that must be ready before it starts; they may stand further "
+		       "down."},
+	{"when", KEY_TEXT, SERVICE(when),
+		.doc = "Shell command; the service, and the phases that ask it, are skipped when "
+		       "it "
+		       "fails."},
+	{"files", KEY_PART, .read = read_service_files,
+		.doc = "Files to make in `{work}`: a mapping of paths to sizes, or to `{text: "
+		       "…}`."},
+	{"template", KEY_PART, .read = read_templates,
+		.doc = "Files to make in `{work}` out of templates: a mapping of paths to files of "
+		       "the project (relative to whet.yaml), whose placeholders are replaced."},
+	{"pid-file", KEY_PATH, SERVICE(pid_file),
+		.doc = "File in `{work}` with the pid that gets the stop signal, of a server that "
+		       "puts itself into the background."},
+	{"matrix", KEY_PART, .read = read_matrix,
+		.doc = "Settings for each of which all phases run: a mapping of names to values."},
 	{"seconds", KEY_REFUSED, .text = COUNTED, .doc = "Training is counted, not timed."},
 	{"duration", KEY_REFUSED, .text = COUNTED, .doc = "Training is counted, not timed."},
 };
@@ -255,6 +294,8 @@ static const struct key ready[] = {
 	{"log", KEY_PART, .read = read_ready_text, .doc = "Text that must appear in its output."},
 	{"command", KEY_PART, .read = read_ready_text,
 		.doc = "Shell command, repeated until it succeeds."},
+	{"port", KEY_TEXT, SERVICE(ready_port),
+		.doc = "Named port that `http` or `tcp` asks in place of `{port}`."},
 	{"timeout", KEY_DURATION, SERVICE(ready_timeout_ns), TIMEOUT_MIN, TIMEOUT_MAX,
 		.doc = "How long it may take; default 30s."},
 };

@@ -56,6 +56,8 @@ const char *raw_state_name(enum raw_state s)
 void phase_result_release(struct phase_result *p)
 {
 	free(p->name);
+	free(p->phase);
+	free(p->setting);
 	free(p->problem);
 	free(p->log);
 	memset(p, 0, sizeof(*p));
@@ -100,6 +102,8 @@ json_t *phase_result_json(const struct phase_result *p)
 	json_t *o = json_object();
 
 	json_set_text(o, "name", p->name);
+	json_set_text(o, "phase", p->phase);
+	json_set_text(o, "setting", p->setting);
 	json_object_set_new(o, "status", json_string(phase_status_name(p->status)));
 	json_object_set_new(o, "planned", json_integer((json_int_t)p->planned));
 	json_object_set_new(o, "done", json_integer((json_int_t)p->done));
@@ -180,6 +184,8 @@ static int phases_from_json(const json_t *a, struct training_facts *t, struct er
 			json_get_str(o, "name", &p.name, err) < 0)
 			return error_context(err, "phase %zu", i);
 		p.status = (enum phase_status)status;
+		fact_take_str(o, "phase", &p.phase);
+		fact_take_str(o, "setting", &p.setting);
 		p.planned = fact_u64(o, "planned");
 		p.done = fact_u64(o, "done");
 		p.wall_ns = fact_u64(o, "wall_ns");

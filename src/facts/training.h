@@ -18,7 +18,9 @@ enum phase_status {
 };
 
 struct phase_result {
-	char *name;
+	char *name;    /* unique: the phase's and, with a setting, that in brackets */
+	char *phase;   /* name in the plan; NULL: name */
+	char *setting; /* of the matrix: "http1=experimental, log=on"; NULL: there is none */
 	enum phase_status status;
 	uint64_t planned; /* requests (http) or 1 (run) */
 	uint64_t done;    /* answered exactly as expected */

@@ -5,10 +5,13 @@ static size_t count_skipped(const struct training_facts *t, struct evidence *e)
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->n_phases; i++) {
-		if (t->phases[i].status != PHASE_SKIPPED)
+		const struct phase_result *p = &t->phases[i];
+
+		if (p->status != PHASE_SKIPPED)
 			continue;
 		n++;
-		evidence_add(e, "phase '%s': skipped, its `when:` said no", t->phases[i].name);
+		evidence_add(e, "phase '%s': skipped, %s", p->name,
+			p->problem ? p->problem : "its `when:` said no");
 	}
 	return n;
 }

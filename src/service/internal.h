@@ -42,6 +42,7 @@ struct watched {
 
 struct service {
 	char *name, *log;
+	char *pid_file; /* NULL: it has none */
 	struct tree *tree;
 	int stop_signal;
 	uint64_t stop_timeout_ns, ready_timeout_ns;
@@ -61,6 +62,8 @@ void service_watch_release(struct service *s);
 char *service_end_text(const struct service *s);
 int service_await_ready(struct service *s, const struct service_options *o, const struct strv *env,
 	const char *cwd, struct error *err);
+/* Makes the files and templates of the service in its folder. */
+int service_documents(const struct service_options *o, struct error *err);
 /* Runs a shell command with the service's folder and log, not counted as training: 0, 1 when it
  * ended with another code than 0 (how, caller frees, says so), -1 error. */
 int service_command(const char *command, const struct service_options *o, const struct strv *env,

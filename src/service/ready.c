@@ -22,6 +22,7 @@ struct waiting {
 	const struct service_options *o;
 	const struct strv *env;
 	const char *cwd, *arg; /* arg: expanded */
+	uint16_t port;         /* that is asked */
 	uint64_t end;
 	off_t log_at; /* READY_LOG: read up to here */
 	char *last;   /* what the last attempt gave, in words; NULL: nothing tried yet */
@@ -55,7 +56,7 @@ static int connect_loopback(struct waiting *w, const char *host)
 	int fd = -1, e = 0;
 	socklen_t n = sizeof(e);
 
-	if (loopback_set(&a, host, w->o->port, NULL) == 0)
+	if (loopback_set(&a, host, w->port, NULL) == 0)
 		fd = socket(a.sa.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -1;
@@ -125,7 +126,7 @@ static bool ready_http(struct waiting *w)
 	auto_close int fd = connect_to(w);
 	auto_free char *request = xasprintf("GET %s HTTP/1.1\r\nHost: %s:%u\r\n"
 					    "User-Agent: whet\r\nConnection: close\r\n\r\n",
-		w->arg, w->s->v6 ? "[::1]" : "127.0.0.1", w->o->port);
+		w->arg, w->s->v6 ? "[::1]" : "127.0.0.1", w->port);
 	char line[1024] = "";
 	int status = 0;
 
@@ -225,6 +226,9 @@ static bool hands_port(const struct plan_service *p)
 		     (p->setup && strstr(p->setup, "{port")) ||
 		     (p->run && strstr(p->run, "{url}")) || (p->setup && strstr(p->setup, "{url}"));
 
+	for (size_t i = 0; i < p->n_templates; i++)
+		named |= strstr(p->templates[i].text, "{port") ||
+			 strstr(p->templates[i].text, "{url}");
 	for (size_t i = 0; i < p->env.n; i++)
 		named |= strstr(p->env.v[i], "{port") || strstr(p->env.v[i], "{url}");
 	return named;
@@ -237,7 +241,8 @@ static const char *hint(const struct plan_service *p)
 
 	if (!asks || p->builtin || hands_port(p))
 		return "";
-	return "\nits `run`, `env` and `setup` hold no {port}: whet chooses a free port for every "
+	return "\nits `run`, `env`, `setup` and `template` hold no {port}: whet chooses a free "
+	       "port for every "
 	       "start, and the service must listen on it";
 }
 
@@ -257,11 +262,24 @@ static int failed(struct waiting *w, struct error *err)
 		w->last ? w->last : "it did not answer", hint(p), said, tail);
 }
 
+static uint16_t asked_port(const struct service_options *o)
+{
+	auto_free char *name = NULL;
+	const char *value;
+	unsigned int port = 0;
+
+	if (!o->plan->ready_port)
+		return o->port;
+	name = xasprintf("port.%s", o->plan->ready_port);
+	value = env_get(o->vars, name);
+	return value && sscanf(value, "%u", &port) == 1 ? (uint16_t)port : o->port;
+}
+
 int service_await_ready(struct service *s, const struct service_options *o, const struct strv *env,
 	const char *cwd, struct error *err)
 {
 	auto_free char *arg = NULL;
-	struct waiting w = {.s = s, .o = o, .env = env, .cwd = cwd};
+	struct waiting w = {.s = s, .o = o, .env = env, .cwd = cwd, .port = asked_port(o)};
 	uint64_t pause = NS_PER_MS;
 	int r = 0;
 

@@ -205,6 +205,8 @@ static int launch(const struct service_options *o, const struct strv *argv, cons
 	s = xcalloc(1, sizeof(*s));
 	s->name = xstrdup(o->plan->name);
 	s->log = xstrdup(o->log);
+	if (o->plan->pid_file)
+		s->pid_file = path_join(o->work, o->plan->pid_file);
 	s->tree = tree;
 	s->stop_signal = o->plan->stop_signal ? o->plan->stop_signal : SIGTERM;
 	s->stop_timeout_ns =
@@ -226,6 +228,8 @@ static int prepare(const struct service_options *o, char **cwd, struct error *er
 		return -1;
 	log = open_log(o->log, O_TRUNC, err);
 	if (log < 0)
+		return -1;
+	if (service_documents(o, err) < 0)
 		return -1;
 	if (!o->plan->cwd) {
 		*cwd = xstrdup(o->work);
@@ -275,16 +279,43 @@ static void tell(const struct service *s, const pid_t *pids, size_t n)
 		s->last_words.call(s->last_words.ctx, pids, n);
 }
 
+/* The process that the pid file names, when it is one of the service's; else 0. */
+static pid_t named_process(const struct service *s)
+{
+	auto_buf struct buf text = BUF_INIT;
+	auto_free pid_t *pids = NULL;
+	size_t n;
+	int pid;
+
+	if (!s->pid_file || file_read(s->pid_file, 4096, &text, NULL) < 0 ||
+		sscanf(buf_str(&text), "%d", &pid) != 1)
+		return 0;
+	n = tree_members(s->tree, &pids);
+	for (size_t i = 0; i < n; i++)
+		if (pids[i] == pid)
+			return pid;
+	return 0;
+}
+
 static void send_stop(const struct service *s)
 {
 	auto_free pid_t *pids = NULL;
-	size_t n = tree_targets(s->tree, &pids), fatal = 0;
+	pid_t named = named_process(s);
+	uint64_t start = named ? proc_start_time(named) : 0;
+	size_t n = named ? 1 : tree_targets(s->tree, &pids), fatal = 0;
 
+	if (named) {
+		pids = xcalloc(1, sizeof(*pids));
+		pids[0] = named;
+	}
 	for (size_t i = 0; i < n; i++)
 		if (signal_is_fatal(pids[i], s->stop_signal))
 			pids[fatal++] = pids[i];
 	tell(s, pids, fatal);
-	tree_signal(s->tree, s->stop_signal);
+	if (named)
+		(void)proc_signal(named, start, s->stop_signal);
+	else
+		tree_signal(s->tree, s->stop_signal);
 }
 
 /* Waits for the tree to end by itself after the stop signal. */
@@ -335,5 +366,6 @@ void service_free(struct service *s)
 	service_watch_release(s);
 	free(s->name);
 	free(s->log);
+	free(s->pid_file);
 	free(s);
 }

@@ -30,14 +30,15 @@ struct service_options {
 	const struct strv *env;  /* whole environment, LLVM_PROFILE_FILE included when due; the
 				  * plan's  own env: is set over it */
 	const char *self;        /* path of whet, for builtin services */
+	uint64_t seed;           /* of the generated files */
 	uint16_t port;
 	int cpu; /* -1: not pinned */
 	struct service_last_words last_words;
 };
 
-/* Starts it and waits until it is ready: setup command, program, readiness. Setup and readiness
- * commands leave no profile. On failure the message holds the log's last lines and the
- * process is gone. */
+/* Starts it and waits until it is ready: files and templates, setup command, program, readiness.
+ * Setup and readiness commands leave no profile. On failure the message holds the log's last lines
+ * and the process is gone. */
 int service_start(const struct service_options *o, struct service **ret, struct error *err);
 /* Stop signal, wait, SIGKILL at the deadline (then *killed is set). The whole tree is gone
  * afterwards. Exit status of the main process in ret. */
@@ -66,6 +67,19 @@ enum service_loss service_lost(const struct service *s, char **text);
 bool process_end(int pidfd, int *status);
 char *service_log_tail(const struct service *s, size_t lines); /* caller frees */
 void service_free(struct service *s); /* stops it hard when it still runs */
+
+/* What the whole training shares, its files and certificates, is in folder: sets files, cert:KIND,
+ * key:KIND and ca in vars as far as the plan has them. service_content() makes them. */
+void service_content_names(const struct plan_train *t, const char *folder, struct strv *vars);
+int service_content(const struct plan_train *t, const char *folder, struct error *err);
+
+/* Whether the shell command of a `when:` says yes: 1 yes, 0 no, -1 error, also when it was killed,
+ * which says neither. */
+int service_condition(const char *command, const struct strv *vars, const struct strv *env,
+	const char *cwd, uint64_t timeout_ns, struct error *err);
+/* Whether the service is to be started by its `when:`, as service_condition(). */
+int service_wanted(const struct plan_service *plan, const struct strv *vars, const struct strv *env,
+	const char *cwd, struct error *err);
 
 /* A free loopback port (bound and released; the caller starts the service at once). */
 int service_free_port(uint16_t *ret, struct error *err);

@@ -88,6 +88,9 @@ struct session {
 	struct strv launches;     /* folders below profiles */
 	struct running *services; /* in the order of the plan */
 	size_t n_services;
+	size_t combination;   /* of the settings, that the services have now */
+	bool *left_out;       /* by the index in the plan: its `when:` said no */
+	unsigned int *starts; /* by the index in the plan: how often it was started */
 	struct watch watch;
 	/* Main processes ended by a signal: for the evidence. */
 	struct {
@@ -104,8 +107,14 @@ struct session {
 
 int session_open(struct session *s, const struct train_options *o, const char *profiles,
 	struct training_facts *facts, struct error *err);
-/* Starts services in order; until: the last one to start, NULL: all. */
+/* Starts services in order, with the first combination of settings; until: the last one to start,
+ * NULL: all. */
 int session_start(struct session *s, const struct plan_service *until, struct error *err);
+/* The services get this combination of settings: the first one that it changes, and all that were
+ * started after that, are stopped and started afresh. */
+int session_change(struct session *s, size_t combination, struct error *err);
+/* A service that the phase asks and that was left out by its `when:`; NULL: none. */
+const struct plan_service *session_lacks(const struct session *s, const struct plan_phase *p);
 /* Stops them in reverse order. What went wrong while stopping is added to facts->failure. */
 int session_stop(struct session *s, struct error *err);
 struct running *session_subject(struct session *s); /* NULL when there is none */

@@ -60,9 +60,12 @@ int session_open(struct session *s, const struct train_options *o, const char *p
 		(profiles && make_traversable(profiles, err) < 0))
 		return -1;
 	s->services = xcalloc(o->plan->train.n_services + 1, sizeof(*s->services));
+	s->left_out = xcalloc(o->plan->train.n_services + 1, sizeof(*s->left_out));
+	s->starts = xcalloc(o->plan->train.n_services + 1, sizeof(*s->starts));
 	if (profiles)
 		s->watch.binaries = o->binaries;
 	set_vars(s);
+	service_content_names(&o->plan->train, o->folder, &s->vars);
 	return 0;
 }
 
@@ -71,6 +74,8 @@ void session_close(struct session *s)
 	for (size_t i = s->n_services; i-- > 0;)
 		service_free(s->services[i].s);
 	free(s->services);
+	free(s->left_out);
+	free(s->starts);
 	free(s->ends);
 	free(s->snapshots);
 	strv_release(&s->vars);
@@ -81,12 +86,23 @@ void session_close(struct session *s)
 /* ---- Start ------------------------------------------------------------------------------------
  */
 
+/* Each start has a folder and a log of its own: "edge", then "edge#2". */
+static char *start_name(struct session *s, const struct plan_service *plan)
+{
+	unsigned int n = ++s->starts[plan - s->o->plan->train.services];
+
+	return n > 1 ? xasprintf("%s#%u", plan->name, n) : xstrdup(plan->name);
+}
+
+/* Leaves it out when its `when:` says no; its placeholders are there all the same. */
 static int start_one(struct session *s, const struct plan_service *plan, struct error *err)
 {
-	auto_free char *folder = path_absolute(s->o->folder);
-	auto_free char *work = xasprintf("%s/scratch/%s", folder, plan->name);
-	auto_free char *log = xasprintf("%s/logs/%s.log", folder, plan->name);
+	auto_free char *folder = path_absolute(s->o->folder), *name = start_name(s, plan);
+	auto_free char *work = xasprintf("%s/scratch/%s", folder, name);
+	auto_free char *log = xasprintf("%s/logs/%s.log", folder, name);
 	auto_strv struct strv env = STRV_INIT;
+	bool *left_out = &s->left_out[plan - s->o->plan->train.services];
+	int wanted;
 	struct running *r = &s->services[s->n_services];
 	struct service_options o = {.plan = plan,
 		.vars = &s->vars,
@@ -94,12 +110,17 @@ static int start_one(struct session *s, const struct plan_service *plan, struct 
 		.log = log,
 		.env = &env,
 		.self = s->o->self,
+		.seed = s->o->plan->train.seed,
 		.cpu = -1};
 
 	*r = (struct running){.session = s, .plan = plan};
 	launch_environment(&env);
 	if (service_place(plan, work, &s->vars, &o.port, err) < 0)
 		return -1;
+	wanted = service_wanted(plan, &s->vars, &env, s->o->plan->root, err);
+	*left_out = wanted == 0;
+	if (wanted <= 0)
+		return wanted;
 	if (s->profiles && (plan->subject || launch_runs_binary(plan->run))) {
 		r->launch = launch_new(s->profiles, plan->name, &s->launches, &env, err);
 		if (!r->launch)
@@ -134,11 +155,15 @@ static void point_to_subject(struct session *s)
 	}
 }
 
-int session_start(struct session *s, const struct plan_service *until, struct error *err)
+/* With the combination that is set: the services from this one on. */
+static int start_from(
+	struct session *s, size_t first, const struct plan_service *until, struct error *err)
 {
 	const struct plan_train *t = &s->o->plan->train;
 
-	for (size_t i = 0; i < t->n_services; i++) {
+	if (plan_combination_vars(s->o->plan, s->combination, &s->vars, err) < 0)
+		return -1;
+	for (size_t i = first; i < t->n_services; i++) {
 		auto_free char *text = xasprintf("starting %s", t->services[i].name);
 
 		events_progress(s->o->events, s->o->node, text, 0, 0);
@@ -150,6 +175,23 @@ int session_start(struct session *s, const struct plan_service *until, struct er
 	point_to_subject(s);
 	session_sample(s, true);
 	return 0;
+}
+
+int session_start(struct session *s, const struct plan_service *until, struct error *err)
+{
+	if (service_content(&s->o->plan->train, s->o->folder, err) < 0)
+		return -1;
+	return start_from(s, 0, until, err);
+}
+
+const struct plan_service *session_lacks(const struct session *s, const struct plan_phase *p)
+{
+	const struct plan_train *t = &s->o->plan->train;
+
+	for (size_t i = 0; i < t->n_services; i++)
+		if (s->left_out[i] && plan_phase_uses(p, &t->services[i]))
+			return &t->services[i];
+	return NULL;
 }
 
 struct running *session_subject(struct session *s)
@@ -196,14 +238,19 @@ void session_ended(struct session *s, pid_t pid, int signal)
 	s->ends[s->n_ends++].signal = signal;
 }
 
+/* In any of its starts: "edge", "edge#2". */
 static bool was_killed_in_training(const struct session *s, const char *service)
 {
 	const struct training_facts *f = s->o->training;
+	size_t n = strlen(service);
 
-	for (size_t i = 0; f && i < f->n_processes; i++)
-		if (f->processes[i].signal == SIGKILL &&
-			strcmp(f->processes[i].launch, service) == 0)
+	for (size_t i = 0; f && i < f->n_processes; i++) {
+		const char *launch = f->processes[i].launch;
+
+		if (f->processes[i].signal == SIGKILL && !strncmp(launch, service, n) &&
+			(!launch[n] || launch[n] == '#'))
 			return true;
+	}
 	return false;
 }
 
@@ -231,12 +278,13 @@ static void judge_end(struct session *s, const struct running *r, const struct s
 		session_fail(s, say);
 }
 
-int session_stop(struct session *s, struct error *err)
+/* Stops the last ones that were started, until `left` are left. */
+static int stop_down_to(struct session *s, size_t left, struct error *err)
 {
 	int r = 0;
 
 	session_sample(s, true);
-	while (s->n_services) {
+	while (s->n_services > left) {
 		struct running *one = &s->services[--s->n_services];
 		auto_free char *text = xasprintf("stopping %s", one->plan->name);
 		struct service_end end;
@@ -250,6 +298,24 @@ int session_stop(struct session *s, struct error *err)
 		one->s = NULL;
 	}
 	return r;
+}
+
+int session_stop(struct session *s, struct error *err)
+{
+	return stop_down_to(s, 0, err);
+}
+
+int session_change(struct session *s, size_t combination, struct error *err)
+{
+	const struct plan *p = s->o->plan;
+	size_t first = plan_first_changed(p, s->combination, combination), left = 0;
+
+	while (left < s->n_services && (size_t)(s->services[left].plan - p->train.services) < first)
+		left++;
+	s->combination = combination;
+	if (stop_down_to(s, left, err) < 0)
+		return -1;
+	return start_from(s, first, NULL, err);
 }
 
 /* ---- Evidence -----------------------------------------------------------------------------------

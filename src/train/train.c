@@ -49,13 +49,17 @@ static struct running *find_dead(struct session *s, const struct phase_result *r
 	return dead;
 }
 
-static struct phase_result *new_result(struct training_facts *f, const struct plan_phase *p)
+static struct phase_result *new_result(struct session *s, const struct plan_phase *p, size_t at)
 {
+	auto_free char *setting = plan_combination_text(s->o->plan, at);
+	struct training_facts *f = s->facts;
 	struct phase_result *r;
 
 	array_reserve(f->phases, f->n_phases, f->cap_phases);
 	r = &f->phases[f->n_phases++];
-	*r = (struct phase_result){.name = xstrdup(p->name), .status = PHASE_NOT_RUN};
+	*r = (struct phase_result){.phase = xstrdup(p->name), .status = PHASE_NOT_RUN};
+	r->name = setting ? xasprintf("%s [%s]", p->name, setting) : xstrdup(p->name);
+	r->setting = take_ptr(setting);
 	r->planned = p->kind == PHASE_HTTP ? p->http.requests : p->repeat ? p->repeat : 1;
 	return r;
 }
@@ -63,11 +67,14 @@ static struct phase_result *new_result(struct training_facts *f, const struct pl
 static int run_one(
 	struct session *s, const struct plan_phase *p, struct phase_result *r, struct error *err)
 {
-	int wanted = phase_wanted(s, p, err);
+	const struct plan_service *lacks = session_lacks(s, p);
+	int wanted = lacks ? 0 : phase_wanted(s, p, err);
 	struct running *dead;
 
 	if (wanted < 0)
 		return -1;
+	if (lacks)
+		r->problem = xasprintf("the `when:` of service '%s' said no", lacks->name);
 	if (!wanted) {
 		r->status = PHASE_SKIPPED;
 		return 0;
@@ -81,24 +88,30 @@ static int run_one(
 	return 0;
 }
 
-/* Whether nothing is to be run any more is told by the caller; then they are noted as not run. */
-static int run_phases(struct session *s, bool stop, struct error *err)
+static bool belongs(const struct session *s, const struct plan_phase *p, size_t combination)
+{
+	const char *only = s->o->only_phase;
+
+	return (!only || !strcmp(only, p->name)) && plan_phase_runs_in(s->o->plan, p, combination);
+}
+
+/* *stop: nothing is to be run any more; then phases are noted as not run. */
+static int run_phases(struct session *s, size_t combination, bool *stop, struct error *err)
 {
 	const struct plan_train *t = &s->o->plan->train;
-	const char *only = s->o->only_phase;
 
 	for (size_t i = 0; i < t->n_phases; i++) {
 		const struct plan_phase *p = &t->phases[i];
 		struct phase_result *r;
 
-		if (only && strcmp(only, p->name) != 0)
+		if (!belongs(s, p, combination))
 			continue;
-		r = new_result(s->facts, p);
-		if (stop)
+		r = new_result(s, p, combination);
+		if (*stop)
 			continue;
 		if (run_one(s, p, r, err) < 0)
 			return -1;
-		stop = r->status == PHASE_FAILED || r->status == PHASE_TIMEOUT;
+		*stop = r->status == PHASE_FAILED || r->status == PHASE_TIMEOUT;
 	}
 	return 0;
 }
@@ -110,18 +123,40 @@ static bool can_be_judged(const struct error *err)
 	return err->code == ERR_CHILD || err->code == ERR_TIMEOUT;
 }
 
+/* The services get the settings of a combination; when one does not start, *stop is set. */
+static int enter(struct session *s, size_t combination, bool *stop, struct error *err)
+{
+	auto_free char *setting = plan_combination_text(s->o->plan, combination);
+	struct error own = ERROR_INIT;
+
+	if ((combination ? session_change(s, combination, &own) : session_start(s, NULL, &own)) ==
+		0)
+		return 0;
+	if (setting)
+		(void)error_context(&own, "with %s", setting);
+	if (!can_be_judged(&own))
+		return error_move(err, &own);
+	session_fail(s, own.msg);
+	error_release(&own);
+	*stop = true;
+	return 0;
+}
+
+static int run_combinations(struct session *s, struct error *err)
+{
+	size_t n = plan_combinations(s->o->plan);
+	bool stop = false;
+
+	for (size_t i = 0; i < n; i++)
+		if ((!stop && enter(s, i, &stop, err) < 0) || run_phases(s, i, &stop, err) < 0)
+			return -1;
+	return 0;
+}
+
 static int run_session(struct session *s, struct error *err)
 {
-	struct error own = ERROR_INIT;
-	bool started = session_start(s, NULL, &own) == 0;
-	int r;
+	int r = run_combinations(s, err);
 
-	if (!started && !can_be_judged(&own))
-		return error_move(err, &own);
-	if (!started)
-		session_fail(s, own.msg);
-	error_release(&own);
-	r = run_phases(s, !started, err);
 	if (session_stop(s, r < 0 ? NULL : err) < 0)
 		r = -1;
 	if (r < 0 || session_collect(s, err) < 0)
@@ -174,26 +209,49 @@ int train_run(const struct train_options *o, struct training_facts *ret, struct 
 	return run_here(o, ret, err);
 }
 
+static void add_answer(struct strv *ret, const char *name, const char *setting, int wanted)
+{
+	strv_addf(ret, "%s%s%s%s=%s", name, setting ? " [" : "", setting ? setting : "",
+		setting ? "]" : "",
+		wanted < 0 ? "unknown"
+		: wanted   ? "yes"
+			   : "no");
+}
+
+/* All answers with one combination of settings. */
+static void ask_all(struct session *s, size_t combination, struct strv *ret)
+{
+	const struct plan_train *t = &s->o->plan->train;
+	auto_free char *setting = plan_combination_text(s->o->plan, combination);
+	auto_strv struct strv env = STRV_INIT;
+	struct error ignored = ERROR_INIT;
+
+	launch_environment(&env);
+	(void)plan_combination_vars(s->o->plan, combination, &s->vars, &ignored);
+	for (size_t i = 0; i < t->n_services; i++) {
+		const struct plan_service *one = &t->services[i];
+
+		if (one->when)
+			add_answer(ret, one->name, setting,
+				service_wanted(one, &s->vars, &env, s->o->plan->root, &ignored));
+	}
+	for (size_t i = 0; i < t->n_phases; i++) {
+		const struct plan_phase *p = &t->phases[i];
+
+		if (p->when && plan_phase_runs_in(s->o->plan, p, combination))
+			add_answer(ret, p->name, setting, phase_wanted(s, p, &ignored));
+	}
+	error_release(&ignored);
+}
+
 int train_conditions(const struct train_options *o, struct strv *ret, struct error *err)
 {
-	const struct plan_train *t = &o->plan->train;
 	struct training_facts none = {0};
 	struct session s;
 	int r = session_open(&s, o, NULL, &none, err);
 
-	for (size_t i = 0; r == 0 && i < t->n_phases; i++) {
-		struct error ignored = ERROR_INIT;
-		int wanted;
-
-		if (!t->phases[i].when)
-			continue;
-		wanted = phase_wanted(&s, &t->phases[i], &ignored);
-		strv_addf(ret, "%s=%s", t->phases[i].name,
-			wanted < 0 ? "unknown"
-			: wanted   ? "yes"
-				   : "no");
-		error_release(&ignored);
-	}
+	for (size_t i = 0; r == 0 && i < plan_combinations(o->plan); i++)
+		ask_all(&s, i, ret);
 	session_close(&s);
 	return r;
 }

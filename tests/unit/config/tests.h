@@ -16,6 +16,12 @@ void test_file_size_limit(void **state);
 void test_error_limit(void **state);
 void test_documentation_has_every_key(void **state);
 
+void test_combinations(void **state);
+void test_without_matrix(void **state);
+void test_start_order(void **state);
+void test_content(void **state);
+void test_matrix_digest(void **state);
+
 void test_split(void **state);
 void test_expand(void **state);
 void test_edit_distance(void **state);
