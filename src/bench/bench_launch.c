@@ -86,6 +86,7 @@ static int start_one(struct bench *b, const struct plan_service *plan, const cha
 {
 	bool *left_out = &b->left_out[plan - b->o->plan->train.services];
 	struct running *ret = &v[*n];
+	auto_free char *note = NULL;
 	int wanted;
 	auto_free char *work = path_join(folder, plan->name);
 	auto_free char *log = xasprintf("%s.log", work);
@@ -106,6 +107,9 @@ static int start_one(struct bench *b, const struct plan_service *plan, const cha
 	*left_out = wanted == 0;
 	if (wanted <= 0)
 		return wanted;
+	note = service_user_note(plan);
+	if (note)
+		bench_warn(b, "%s", note);
 	if (service_start(&so, &ret->service, err) < 0)
 		return -1;
 	service_placed(ret->service, vars);

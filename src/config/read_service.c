@@ -146,7 +146,7 @@ static void add_builtin_ports(struct plan_service *s)
 /* Keys that say how a program of the user's is run. */
 static void without_program(struct problems *ps, const struct node *n, const char *name)
 {
-	static const char *const keys[] = {"pid-file", "matrix"};
+	static const char *const keys[] = {"user", "pid-file", "matrix"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		if (node_get(n, keys[i]))
@@ -275,6 +275,8 @@ static const struct key service[] = {
 	{"template", KEY_PART, .read = read_templates,
 		.doc = "Files to make in `{work}` out of templates: a mapping of paths to files of "
 		       "the project (relative to whet.yaml), whose placeholders are replaced."},
+	{"user", KEY_TEXT, SERVICE(user),
+		.doc = "User (name or number) as whom it runs, when whet is root."},
 	{"pid-file", KEY_PATH, SERVICE(pid_file),
 		.doc = "File in `{work}` with the pid that gets the stop signal, of a server that "
 		       "puts itself into the background."},

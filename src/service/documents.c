@@ -219,6 +219,27 @@ void service_content_names(const struct plan_train *t, const char *folder, struc
 	}
 }
 
+/* A server that is another user from its first instruction must be able to read its key. */
+static int give_keys(const struct plan_train *t, const char *certs, struct error *err)
+{
+	for (size_t i = 0; i < t->n_services; i++) {
+		struct tree_user user = {0};
+		int r = 0;
+
+		if (!service_changes_user(&t->services[i]))
+			continue;
+		if (service_user(&t->services[i], &user, err) < 0)
+			return -1;
+		for (size_t k = 0; r == 0 && k < ARRAY_SIZE(kinds); k++)
+			if (t->certs & kind_bits[k])
+				r = certs_give(certs, kinds[k], user.uid, user.gid, err);
+		free(user.name);
+		if (r < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int service_content(const struct plan_train *t, const char *folder, struct error *err)
 {
 	auto_free char *files = path_join(folder, "files"), *certs = path_join(folder, "certs");
@@ -228,5 +249,5 @@ int service_content(const struct plan_train *t, const char *folder, struct error
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if ((t->certs & kind_bits[i]) && certs_write(certs, kinds[i], err) < 0)
 			return -1;
-	return 0;
+	return give_keys(t, certs, err);
 }

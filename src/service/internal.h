@@ -62,6 +62,8 @@ void service_watch_release(struct service *s);
 char *service_end_text(const struct service *s);
 int service_await_ready(struct service *s, const struct service_options *o, const struct strv *env,
 	const char *cwd, struct error *err);
+/* The user of the plan; ret->name is the caller's. */
+int service_user(const struct plan_service *p, struct tree_user *ret, struct error *err);
 /* Makes the files and templates of the service in its folder. */
 int service_documents(const struct service_options *o, struct error *err);
 /* Runs a shell command with the service's folder and log, not counted as training: 0, 1 when it

@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -183,6 +184,21 @@ static int environment(const struct service_options *o, struct strv *ret, struct
 	return 0;
 }
 
+static int start_tree(const struct plan_service *plan, const struct proc_options *p,
+	struct tree **ret, struct error *err)
+{
+	struct tree_user user = {0};
+	int r;
+
+	if (!service_changes_user(plan))
+		return tree_start(p, ret, err);
+	if (service_user(plan, &user, err) < 0)
+		return -1;
+	r = tree_start_as(p, &user, ret, err);
+	free(user.name);
+	return r;
+}
+
 static int launch(const struct service_options *o, const struct strv *argv, const struct strv *env,
 	const char *cwd, struct service **ret, struct error *err)
 {
@@ -200,7 +216,7 @@ static int launch(const struct service_options *o, const struct strv *argv, cons
 	p.cwd = cwd;
 	p.out_fd = p.err_fd = log;
 	p.cpu = o->cpu;
-	if (tree_start(&p, &tree, err) < 0)
+	if (start_tree(o->plan, &p, &tree, err) < 0)
 		return error_context(err, "service '%s'", o->plan->name);
 	s = xcalloc(1, sizeof(*s));
 	s->name = xstrdup(o->plan->name);
@@ -261,7 +277,8 @@ int service_start(const struct service_options *o, struct service **ret, struct 
 
 	if (environment(o, &env, err) < 0 || command_line(o, &argv, err) < 0 ||
 		port_is_free(o, err) < 0 || prepare(o, &cwd, err) < 0 ||
-		run_setup(o, &env, err) < 0 || launch(o, &argv, &env, cwd, &s, err) < 0)
+		run_setup(o, &env, err) < 0 || service_give(o->plan, o->work, err) < 0 ||
+		launch(o, &argv, &env, cwd, &s, err) < 0)
 		return -1;
 	if (service_await_ready(s, o, &env, cwd, err) < 0) {
 		service_free(s);

@@ -81,6 +81,13 @@ int service_condition(const char *command, const struct strv *vars, const struct
 int service_wanted(const struct plan_service *plan, const struct strv *vars, const struct strv *env,
 	const char *cwd, struct error *err);
 
+/* Whether it is to run as another user and can; what to tell when it cannot (caller frees), else
+ * NULL. */
+bool service_changes_user(const struct plan_service *p);
+char *service_user_note(const struct plan_service *p);
+/* Gives a folder with all that is in it to the user of the service, when it changes its user. */
+int service_give(const struct plan_service *p, const char *folder, struct error *err);
+
 /* A free loopback port (bound and released; the caller starts the service at once). */
 int service_free_port(uint16_t *ret, struct error *err);
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -93,31 +94,61 @@ static void reap(pid_t main, int report, struct tree_shared *shared)
 	}
 }
 
-_Noreturn static void reaper_run(
-	const struct proc_options *o, int report, struct tree_shared *shared, pid_t parent)
+/* The program is started with the user's rights alone: an exec makes the saved id the effective
+ * one. The reaper, which has to end whatever the tree becomes, takes its own back. */
+static int start_program(
+	const struct proc_options *o, const struct tree_user *user, pid_t *ret, struct error *err)
+{
+	int r;
+
+	if (!user)
+		return proc_start(o, ret, err);
+	if ((user->name ? initgroups(user->name, user->gid) : setgroups(0, NULL)) < 0 ||
+		setresgid(user->gid, user->gid, 0) < 0 || setresuid(user->uid, user->uid, 0) < 0)
+		return error_set(err, ERR_ENVIRONMENT, "cannot become user %u: %s",
+			(unsigned int)user->uid, strerror(errno));
+	r = proc_start(o, ret, err);
+	if (setresuid(0, 0, 0) < 0 || setresgid(0, 0, 0) < 0)
+		return error_set(
+			err, ERR_INTERNAL, "cannot become root again: %s", strerror(errno));
+	return r;
+}
+
+struct start {
+	const struct proc_options *o;
+	const struct tree_user *user; /* NULL: the own */
+	pid_t parent;
+	int report;
+};
+
+_Noreturn static void reaper_run(const struct start *st, struct tree_shared *shared)
 {
 	struct error err = ERROR_INIT;
 	struct hello h = {0};
 	sigset_t death;
 	pid_t pid;
 
-	reaper_signals(parent, o->new_group ? -1 : o->in_fd);
+	reaper_signals(st->parent, st->o->new_group ? -1 : st->o->in_fd);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	prctl(PR_SET_NAME, "whet-reaper");
-	if (proc_start(o, &pid, &err) < 0) {
+	if (start_program(st->o, st->user, &pid, &err) < 0) {
 		h.code = (int)err.code;
 		h.n = strlen(err.msg);
-		if (file_write_all(report, &h, sizeof(h)) == 0)
-			(void)file_write_all(report, err.msg, h.n);
+		if (file_write_all(st->report, &h, sizeof(h)) == 0)
+			(void)file_write_all(st->report, err.msg, h.n);
 		_exit(1);
 	}
-	reaper_detach(report);
+	/* A change of user clears it. */
+	prctl(PR_SET_PDEATHSIG, REAPER_SIGNAL);
+	if (getppid() != st->parent)
+		_exit(1);
+	reaper_detach(st->report);
 	sigemptyset(&death);
 	sigaddset(&death, REAPER_SIGNAL);
 	sigprocmask(SIG_UNBLOCK, &death, NULL);
 	h.pid = pid;
-	if (file_write_all(report, &h, sizeof(h)) == 0)
-		reap(pid, report, shared);
+	if (file_write_all(st->report, &h, sizeof(h)) == 0)
+		reap(pid, st->report, shared);
 	_exit(0);
 }
 
@@ -157,11 +188,13 @@ static int start_result(int report, pid_t reaper, pid_t *ret, struct error *err)
 }
 
 /* o->new_group: not on a terminal. */
-static int start(const struct proc_options *o, struct tree **ret, struct error *err)
+static int start(const struct proc_options *o, const struct tree_user *user, struct tree **ret,
+	struct error *err)
 {
 	struct tree_shared *shared = mmap(
 		NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	pid_t parent = getpid(), reaper, main = 0;
+	struct start st = {.o = o, .user = user, .parent = getpid()};
+	pid_t reaper, main = 0;
 	int report[2];
 
 	if (shared == MAP_FAILED)
@@ -173,7 +206,8 @@ static int start(const struct proc_options *o, struct tree **ret, struct error *
 	reaper = fork();
 	if (reaper == 0) {
 		close(report[0]);
-		reaper_run(o, report[1], shared, parent);
+		st.report = report[1];
+		reaper_run(&st, shared);
 	}
 	close(report[1]);
 	if (reaper < 0)
@@ -196,7 +230,16 @@ int tree_start(const struct proc_options *o, struct tree **ret, struct error *er
 	struct proc_options own = *o;
 
 	own.new_group = true;
-	return start(&own, ret, err);
+	return start(&own, NULL, ret, err);
+}
+
+int tree_start_as(const struct proc_options *o, const struct tree_user *user, struct tree **ret,
+	struct error *err)
+{
+	struct proc_options own = *o;
+
+	own.new_group = true;
+	return start(&own, user, ret, err);
 }
 
 int tree_start_terminal(const struct proc_options *o, struct tree **ret, struct error *err)
@@ -204,7 +247,7 @@ int tree_start_terminal(const struct proc_options *o, struct tree **ret, struct 
 	struct proc_options own = *o;
 
 	own.new_group = false;
-	return start(&own, ret, err);
+	return start(&own, NULL, ret, err);
 }
 
 pid_t tree_pid(const struct tree *t)

@@ -19,6 +19,14 @@ struct tree;
 /* Starts o's program (o->new_group is implied) under a new reaper. The whole tree dies with the
  * thread that called this. Errors as for proc_start(). */
 int tree_start(const struct proc_options *o, struct tree **ret, struct error *err);
+/* The same as another user and with that user's groups; needs root. */
+struct tree_user {
+	uid_t uid;
+	gid_t gid;
+	char *name; /* NULL: a number without a name, which has no further groups */
+};
+int tree_start_as(const struct proc_options *o, const struct tree_user *user, struct tree **ret,
+	struct error *err);
 /* The same on a terminal: o->in_fd is its end for programs, which becomes the controlling one of a
  * session of the tree's own. */
 int tree_start_terminal(const struct proc_options *o, struct tree **ret, struct error *err);

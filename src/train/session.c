@@ -94,6 +94,22 @@ static char *start_name(struct session *s, const struct plan_service *plan)
 	return n > 1 ? xasprintf("%s#%u", plan->name, n) : xstrdup(plan->name);
 }
 
+/* A service that is another user gets its profile folder. */
+static int give_launch(const struct session *s, const struct running *r, struct error *err)
+{
+	auto_free char *path = path_join(s->profiles, r->launch);
+
+	return service_give(r->plan, path, err);
+}
+
+static void tell_user(const struct session *s, const struct plan_service *plan)
+{
+	auto_free char *note = service_user_note(plan);
+
+	if (note)
+		events_warning(s->o->events, "%s", note);
+}
+
 /* Leaves it out when its `when:` says no; its placeholders are there all the same. */
 static int start_one(struct session *s, const struct plan_service *plan, struct error *err)
 {
@@ -121,9 +137,10 @@ static int start_one(struct session *s, const struct plan_service *plan, struct 
 	*left_out = wanted == 0;
 	if (wanted <= 0)
 		return wanted;
+	tell_user(s, plan);
 	if (s->profiles && (plan->subject || launch_runs_binary(plan->run))) {
 		r->launch = launch_new(s->profiles, plan->name, &s->launches, &env, err);
-		if (!r->launch)
+		if (!r->launch || give_launch(s, r, err) < 0)
 			return -1;
 		o.last_words = (struct service_last_words){.call = snapshots_take, .ctx = r};
 	}
