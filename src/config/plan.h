@@ -216,7 +216,7 @@ struct plan_train {
 	unsigned int certs; /* PLAN_CERT_* */
 	struct plan_phase *phases;
 	size_t n_phases;
-	uint64_t seed; /* of the request order and of generated files; default 1 */
+	uint64_t seed;        /* of the request order and of generated files; default 1 */
 	bool private_network; /* services and driver have a network namespace of their own */
 };
 
