@@ -229,7 +229,8 @@ void read_phases(struct problems *ps, const struct key *k, const struct node *n,
 #define PHASE(field) offsetof(struct plan_phase, field)
 static const struct key phase[] = {
 	{"name", KEY_TEXT, PHASE(name), .required = true, .doc = "Its name, unique."},
-	{"weight", KEY_WEIGHT, PHASE(weight), .doc = "Its share in the summary figure; default 1."},
+	{"weight", KEY_WEIGHT, PHASE(weight),
+		.doc = "Its share in the merged profile and in the summary figure; default 1."},
 	{"matrix", KEY_PART, .read = read_phase_settings,
 		.doc = "Settings with which it runs, such as `{http1: experimental}`; default: "
 		       "all."},
