@@ -8,7 +8,7 @@
 
 #define LISTED 200      /* functions in a list of the facts */
 #define NOT_NEW 1000    /* what counts less than this part of a phase is not worth a phase */
-#define AS_GOOD_AS 0.95 /* two phases whose counters agree this far do the same */
+#define AS_GOOD_AS 0.98 /* two phases whose counters agree this far do the same */
 #define MANY UINT32_MAX
 
 struct function {
