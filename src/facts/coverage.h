@@ -48,7 +48,7 @@ struct coverage_phase {
 	char *profile; /* file of its counters in the training's folder; NULL: not kept */
 };
 
-/* What a setting of the matrix alone executed. */
+/* What the phases with one value of a setting of the matrix executed, and no others. */
 struct coverage_setting {
 	char *name;
 	uint64_t count;                 /* in its phases */

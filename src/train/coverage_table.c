@@ -9,7 +9,7 @@
 #define LISTED 200      /* functions in a list of the facts */
 #define NOT_NEW 1000    /* what counts less than this part of a phase is not worth a phase */
 #define AS_GOOD_AS 0.98 /* two phases whose counters agree this far do the same */
-#define MANY UINT32_MAX
+#define SETTINGS_MAX 64 /* values that are told apart */
 
 struct function {
 	char *key;
@@ -19,13 +19,14 @@ struct function {
 	uint64_t total;
 	uint32_t first, best; /* parts */
 	uint64_t first_count, best_count;
-	uint32_t setting; /* of the phases that executed it: index + 1, 0 for none, or MANY */
-	uint64_t setting_count;
+	uint64_t settings; /* that all phases that executed it had, a bit for each */
+	uint64_t phase_count;
 	bool by_phase;
 };
 
 struct part {
 	enum coverage_part part;
+	uint64_t settings; /* a bit for each of the table's */
 	char *setting, *phase;
 	struct profile *profile;
 	uint64_t count, functions, counters, new_functions, new_counters, new_count;
@@ -37,7 +38,7 @@ struct coverage_table {
 	size_t n, cap, sorted;
 	struct part *parts;
 	size_t n_parts, cap_parts;
-	struct strv settings;
+	struct strv settings; /* "http1=new": each that a part had */
 };
 
 struct coverage_table *coverage_table_new(const char *sources)
@@ -122,18 +123,34 @@ void coverage_table_know(struct coverage_table *t, const struct profile *all)
 
 struct visiting {
 	struct coverage_table *t;
-	uint32_t part, setting; /* setting: index + 1 */
+	uint32_t part;
 };
 
-static uint32_t setting_index(struct coverage_table *t, const char *setting)
+static uint64_t setting_bit(struct coverage_table *t, const char *name)
 {
-	if (!setting)
-		return 0;
-	for (size_t i = 0; i < t->settings.n; i++)
-		if (!strcmp(t->settings.v[i], setting))
-			return (uint32_t)i + 1;
-	strv_add(&t->settings, setting);
-	return (uint32_t)t->settings.n;
+	size_t i = 0;
+
+	while (i < t->settings.n && strcmp(t->settings.v[i], name) != 0)
+		i++;
+	if (i == t->settings.n && i < SETTINGS_MAX)
+		strv_add(&t->settings, name);
+	return i < SETTINGS_MAX ? 1ULL << i : 0;
+}
+
+/* Of a combination: "http1=new, log=on". */
+static uint64_t setting_bits(struct coverage_table *t, const char *combination)
+{
+	uint64_t bits = 0;
+
+	while (combination && *combination) {
+		const char *end = strstr(combination, ", ");
+		auto_free char *one = end ? xstrndup(combination, (size_t)(end - combination))
+					  : xstrdup(combination);
+
+		bits |= setting_bit(t, one);
+		combination = end ? end + 2 : NULL;
+	}
+	return bits;
 }
 
 /* The sum of its counters; which of them are new goes to the part's figures. */
@@ -157,11 +174,11 @@ static uint64_t take_counters(struct function *f, struct part *p, const uint64_t
 	return sum;
 }
 
-static void note_setting(struct function *f, uint32_t setting, uint64_t sum)
+static void note_phase(struct function *f, uint64_t settings, uint64_t sum)
 {
-	f->setting = !f->by_phase || f->setting == setting ? setting : MANY;
+	f->settings = f->by_phase ? f->settings & settings : settings;
 	f->by_phase = true;
-	f->setting_count = add(f->setting_count, sum);
+	f->phase_count = add(f->phase_count, sum);
 }
 
 static int visit(void *ctx, const char *key, uint64_t hash, const uint64_t *counts, size_t n)
@@ -186,7 +203,7 @@ static int visit(void *ctx, const char *key, uint64_t hash, const uint64_t *coun
 	}
 	f->total = add(f->total, sum);
 	if (p->part == COVERAGE_PHASE)
-		note_setting(f, v->setting, sum);
+		note_phase(f, p->settings, sum);
 	return 0;
 }
 
@@ -195,9 +212,9 @@ void coverage_table_add(struct coverage_table *t, enum coverage_part part, const
 {
 	struct visiting v = {.t = t, .part = (uint32_t)t->n_parts};
 
-	v.setting = setting_index(t, setting);
 	array_reserve(t->parts, t->n_parts, t->cap_parts);
 	t->parts[t->n_parts++] = (struct part){.part = part,
+		.settings = part == COVERAGE_PHASE ? setting_bits(t, setting) : 0,
 		.setting = xstrdup(setting),
 		.phase = xstrdup(phase),
 		.profile = profile};
@@ -341,11 +358,11 @@ static void judge_setting(struct coverage_table *t, size_t i, struct coverage_se
 
 	*ret = (struct coverage_setting){.name = xstrdup(t->settings.v[i])};
 	for (size_t k = 0; k < t->n_parts; k++)
-		if (t->parts[k].part == COVERAGE_PHASE && same_text(t->parts[k].setting, ret->name))
+		if (t->parts[k].settings >> i & 1)
 			ret->count = add(ret->count, t->parts[k].count);
 	for (size_t k = 0; k < t->n; k++)
-		if (t->v[k].setting == i + 1)
-			list_add(&only, &t->v[k], t->v[k].setting_count, t->v[k].setting_count);
+		if (t->v[k].settings >> i & 1)
+			list_add(&only, &t->v[k], t->v[k].phase_count, t->v[k].phase_count);
 	list_end(t, &only, &ret->only);
 	ret->reached = ret->count > 0;
 }

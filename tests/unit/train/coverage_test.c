@@ -250,6 +250,35 @@ static void settings_are_told_apart(void **state)
 	coverage_table_free(t);
 }
 
+static void values_of_combinations(void **state)
+{
+	struct coverage_table *t = table();
+	struct coverage_facts c = {0};
+
+	add(t, COVERAGE_PHASE, "h=old, log=on", "one",
+		":ir\nhot\n2\n2\n80\n20\n\nother\n3\n1\n5\n\n");
+	add(t, COVERAGE_PHASE, "h=old, log=off", "one",
+		":ir\nhot\n2\n2\n80\n20\n\nother\n3\n1\n5\n\n");
+	add(t, COVERAGE_PHASE, "h=new, log=on", "one",
+		":ir\nhot\n2\n2\n80\n20\n\nv2_small\n6\n1\n5\n\n");
+	add(t, COVERAGE_PHASE, "h=new, log=off", "one", ":ir\nhot\n2\n2\n80\n20\n\n");
+	coverage_table_judge(t, &c);
+	assert_int_equal(c.n_settings, 4);
+	assert_string_equal(c.settings[0].name, "h=old");
+	assert_true(c.settings[0].count == 210 && c.settings[0].only.all == 1);
+	assert_string_equal(c.settings[0].only.v[0].name, "other");
+	assert_true(c.settings[0].only.v[0].count == 10);
+	/* v2_small has one combination alone, so both of its values. */
+	assert_string_equal(c.settings[1].name, "log=on");
+	assert_true(c.settings[1].only.all == 1 && c.settings[1].count == 210);
+	assert_string_equal(c.settings[2].name, "log=off");
+	assert_true(c.settings[2].only.all == 0 && c.settings[2].reached);
+	assert_string_equal(c.settings[3].name, "h=new");
+	assert_string_equal(c.settings[3].only.v[0].name, "v2_small");
+	coverage_facts_release(&c);
+	coverage_table_free(t);
+}
+
 /* ---- weigh.c -------------------------------------------------------------------------------- */
 
 struct weighing {
@@ -399,6 +428,7 @@ int main(void)
 		TEST(functions_of_phases),
 		TEST(useless_phases),
 		TEST(settings_are_told_apart),
+		TEST(values_of_combinations),
 		TEST(shares_follow_the_weights),
 		TEST(equal_weights_change_nothing),
 		TEST(settings_share_a_weight),
