@@ -40,7 +40,7 @@ struct coverage_phase {
 	struct coverage_functions first;      /* of the new ones, most counted first */
 	struct coverage_functions mostly;     /* that count more here than in all others together */
 	char *like;   /* the phase before it (with this setting) that is most like it; NULL: none */
-	double alike; /* 0 to 1: how far their counters agree */
+	double alike; /* 0 to 1: how far their counters and value profiles agree */
 	bool useless; /* adds nothing: executed nothing, or nothing new and as that phase */
 	double weight; /* of the phase in the plan; 0: no phase */
 	double times;  /* so often its counts stand in the merged profile; 1: weights do not differ

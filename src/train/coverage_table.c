@@ -303,6 +303,21 @@ static bool same_text(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
+/* Counters and value profiles must agree: phases that copy other sizes run the same code. */
+static double alike(const struct part *a, const struct part *b)
+{
+	struct profile_overlap o;
+	double ret;
+
+	if (profile_overlap(a->profile, b->profile, false, &o, NULL, NULL, NULL) < 0)
+		return 0;
+	ret = o.share.edges;
+	for (size_t i = 0; i < PROFILE_VALUE_KINDS; i++)
+		if ((o.first.values[i] > 0 || o.second.values[i] > 0) && o.share.values[i] < ret)
+			ret = o.share.values[i];
+	return ret;
+}
+
 /* The phase before it that is most like it. */
 static void find_like(struct coverage_table *t, size_t i, struct coverage_phase *ret)
 {
@@ -310,15 +325,16 @@ static void find_like(struct coverage_table *t, size_t i, struct coverage_phase 
 
 	for (size_t k = 0; k < i && p->part == COVERAGE_PHASE && p->count; k++) {
 		const struct part *q = &t->parts[k];
-		struct profile_overlap o;
+		double share;
 
-		if (q->part != COVERAGE_PHASE || !q->count || !same_text(p->setting, q->setting) ||
-			profile_overlap(q->profile, p->profile, false, &o, NULL, NULL, NULL) < 0 ||
-			o.share.edges <= ret->alike)
+		if (q->part != COVERAGE_PHASE || !q->count || !same_text(p->setting, q->setting))
+			continue;
+		share = alike(q, p);
+		if (share <= ret->alike)
 			continue;
 		free(ret->like);
 		ret->like = xstrdup(q->phase);
-		ret->alike = o.share.edges;
+		ret->alike = share;
 	}
 }
 

@@ -225,6 +225,26 @@ static void useless_phases(void **state)
 	coverage_table_free(t);
 }
 
+/* The same code with other sizes or targets is no repetition. */
+static void values_count(void **state)
+{
+	struct coverage_table *t = table();
+	struct coverage_facts c = {0};
+
+	add(t, COVERAGE_PHASE, NULL, "short",
+		":ir\nhot\n2\n2\n80\n20\n1\n1\n1\n2\n8:60\n16:20\n\n");
+	add(t, COVERAGE_PHASE, NULL, "short again",
+		":ir\nhot\n2\n2\n80\n20\n1\n1\n1\n2\n8:60\n16:20\n\n");
+	add(t, COVERAGE_PHASE, NULL, "long",
+		":ir\nhot\n2\n2\n80\n20\n1\n1\n1\n2\n8:20\n4096:60\n\n");
+	coverage_table_judge(t, &c);
+	assert_true(c.phases[2].useless && c.phases[2].alike == 1);
+	assert_false(c.phases[3].useless);
+	assert_true(c.phases[3].alike == 0.25);
+	coverage_facts_release(&c);
+	coverage_table_free(t);
+}
+
 static void settings_are_told_apart(void **state)
 {
 	struct coverage_table *t = table();
@@ -427,6 +447,7 @@ int main(void)
 		TEST(factor_rounds_and_saturates),
 		TEST(functions_of_phases),
 		TEST(useless_phases),
+		TEST(values_count),
 		TEST(settings_are_told_apart),
 		TEST(values_of_combinations),
 		TEST(shares_follow_the_weights),
