@@ -31,6 +31,8 @@ struct asker {
 	struct mix mix;
 	char *command; /* of a run phase */
 	struct batch *batch;
+	struct load_result sum; /* of the slices of an http phase: times, and the last latencies */
+	uint64_t server_cpu_ns;
 };
 
 static void pause_ns(uint64_t ns)
@@ -66,7 +68,7 @@ static int refused(const struct asker *a, const struct load_result *r, struct er
 		r->problem ? r->problem : "requests are missing", alive, tail);
 }
 
-static int ask(const struct asker *a, uint64_t requests, struct sample *one, struct error *err)
+static int ask(struct asker *a, uint64_t requests, struct sample *one, struct error *err)
 {
 	struct load_result r = {0};
 	int failed = 0;
@@ -78,6 +80,9 @@ static int ask(const struct asker *a, uint64_t requests, struct sample *one, str
 	one->requests = r.done;
 	one->wall_ns = r.wall_ns;
 	one->driver_cpu_ns = r.cpu_ns;
+	a->sum.wall_ns += r.wall_ns;
+	a->sum.cpu_ns += r.cpu_ns;
+	a->sum.latency_p50_ns = r.latency_p50_ns;
 	load_result_release(&r);
 	return failed;
 }
@@ -161,7 +166,7 @@ static int run(const struct bench *b, const struct scenario *sc, const struct as
 }
 
 /* Fills requests, CPU and wall time. requests: how many, 1 for a run. */
-static int slice(const struct bench *b, const struct scenario *sc, const struct asker *a,
+static int slice(const struct bench *b, const struct scenario *sc, struct asker *a,
 	uint64_t requests, struct sample *one, struct error *err)
 {
 	uint64_t before, after;
@@ -177,10 +182,11 @@ static int slice(const struct bench *b, const struct scenario *sc, const struct 
 	if (service_cpu_ns(a->arm->subject, &after, err) < 0)
 		return -1;
 	one->cpu_ns = after - before;
+	a->server_cpu_ns += one->cpu_ns;
 	return 0;
 }
 
-static int slice_of(const struct bench *b, const struct scenario *sc, const struct asker *a,
+static int slice_of(const struct bench *b, const struct scenario *sc, struct asker *a,
 	uint64_t requests, struct sample *one, struct error *err)
 {
 	if (slice(b, sc, a, requests, one, err) < 0)
@@ -193,7 +199,7 @@ static int slice_of(const struct bench *b, const struct scenario *sc, const stru
 
 /* All arms do the same number of requests, so that each position of the request order meets the
  * same slice in all of them. */
-static int warm(const struct bench *b, const struct scenario *sc, const struct asker *v,
+static int warm(const struct bench *b, const struct scenario *sc, struct asker *v,
 	uint64_t requests, uint64_t *base_wall, struct error *err)
 {
 	for (size_t i = 0; i < b->n_arms; i++) {
@@ -208,11 +214,11 @@ static int warm(const struct bench *b, const struct scenario *sc, const struct a
 }
 
 /* How many requests take about one slice, by the base. */
-static int calibrate(
-	const struct bench *b, struct scenario *sc, const struct asker *v, struct error *err)
+static int calibrate(const struct bench *b, struct scenario *sc, struct asker *v, struct error *err)
 {
 	uint64_t slice_ns = b->o->plan->bench.slice_ns;
-	uint64_t least = sc->phase->http.connections, n = least > 64 ? least : 64, wall;
+	const struct plan_http *h = &sc->phase->http;
+	uint64_t least = (uint64_t)h->connections * h->streams, n = least > 64 ? least : 64, wall;
 	double want;
 
 	for (;;) {
@@ -227,8 +233,7 @@ static int calibrate(
 	return 0;
 }
 
-static int warm_http(
-	const struct bench *b, struct scenario *sc, const struct asker *v, struct error *err)
+static int warm_http(const struct bench *b, struct scenario *sc, struct asker *v, struct error *err)
 {
 	uint64_t rounds = WARM_NS / b->o->plan->bench.slice_ns + 1, wall;
 
@@ -241,8 +246,7 @@ static int warm_http(
 }
 
 /* A run is a slice however long it takes; a long one is repeated less often, in pairs. */
-static int warm_run(
-	const struct bench *b, struct scenario *sc, const struct asker *v, struct error *err)
+static int warm_run(const struct bench *b, struct scenario *sc, struct asker *v, struct error *err)
 {
 	const struct plan_bench *pb = &b->o->plan->bench;
 	uint64_t wall, fit;
@@ -319,8 +323,7 @@ static void tell(const struct bench *b, const struct scenario *sc, uint32_t roun
 }
 
 /* Rounds in a random order and then in the same one backwards: whoever came first comes last. */
-static int measure_rounds(
-	struct bench *b, uint32_t scenario, const struct asker *v, struct error *err)
+static int measure_rounds(struct bench *b, uint32_t scenario, struct asker *v, struct error *err)
 {
 	const struct scenario *sc = &b->scenarios[scenario];
 	auto_free uint32_t *order = xcalloc(b->n_arms, sizeof(*order));
@@ -343,6 +346,18 @@ static int measure_rounds(
 	return 0;
 }
 
+/* Once, by the base: the driver does the same for all arms. */
+static void warn_remark(struct bench *b, const struct scenario *sc, const struct asker *base)
+{
+	auto_free char *remark = NULL;
+
+	if (b->launch || sc->phase->kind != PHASE_HTTP)
+		return;
+	remark = load_remark(&base->sum, base->server_cpu_ns);
+	if (remark)
+		bench_warn(b, "scenario '%s': %s", sc->phase->name, remark);
+}
+
 int scenario_measure(struct bench *b, uint32_t scenario, struct error *err)
 {
 	struct scenario *sc = &b->scenarios[scenario];
@@ -358,6 +373,8 @@ int scenario_measure(struct bench *b, uint32_t scenario, struct error *err)
 	launch_watch(b);
 	if (r == 0)
 		r = measure_rounds(b, scenario, v, err);
+	if (r == 0)
+		warn_remark(b, sc, v);
 	close_askers(b, v);
 	return r;
 }

@@ -11,6 +11,7 @@
 #include "cli/supervise.h"
 #include "cli/terminal.h"
 #include "config/plan.h"
+#include "report/report.h"
 #include "train/train.h"
 
 struct training {
@@ -18,9 +19,11 @@ struct training {
 	struct plan plan;
 	struct strv binaries;
 	char *file, *phase;
+	bool coverage;
 };
 
-static void print_text(const struct training_facts *f)
+/* covered: NULL when that was not asked for. */
+static void print_text(const struct training_facts *f, const struct coverage_facts *covered)
 {
 	static const char *const columns[] = {"phase", "result", ">done", ">planned", ">s"};
 	struct table *t = table_new(columns, ARRAY_SIZE(columns));
@@ -36,17 +39,23 @@ static void print_text(const struct training_facts *f)
 		table_cell(t, "%.2f", (double)p->wall_ns / 1e9);
 	}
 	table_print(t, &b);
+	if (covered) {
+		buf_addc(&b, '\n');
+		report_coverage_text(covered, true, &b);
+	}
 	fputs(buf_str(&b), stdout);
 	table_free(t);
 }
 
-static void print_json(const struct training_facts *f)
+static void print_json(const struct training_facts *f, const struct coverage_facts *covered)
 {
 	auto_json json_t *j = json_object(), *phases = json_array();
 
 	for (size_t i = 0; i < f->n_phases; i++)
 		json_array_append_new(phases, phase_result_json(&f->phases[i]));
 	json_object_set(j, "phases", phases);
+	if (covered)
+		json_object_set_new(j, "coverage", coverage_json(covered));
 	json_dumpf(j, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
 	putchar('\n');
 }
@@ -72,6 +81,9 @@ static int train_in(void *ctx, const char *folder, struct error *err)
 	struct training *t = ctx;
 	struct terminal *term = terminal_new(t->cli);
 	struct training_facts facts = {0};
+	struct coverage_facts coverage = {0};
+	auto_free char *profiles = path_join(folder, "profiles");
+	auto_free char *sources = xasprintf("%s/", t->plan.root);
 	struct train_options o = {
 		.plan = &t->plan,
 		.binaries = &t->binaries,
@@ -80,18 +92,27 @@ static int train_in(void *ctx, const char *folder, struct error *err)
 		.events = terminal_events(term),
 		.node = "training",
 		.only_phase = t->phase,
+		.no_evidence = true,
 	};
-	int r = train_run(&o, &facts, err);
+	int r;
+
+	if (t->coverage) {
+		o.profiles = profiles;
+		o.coverage = &coverage;
+		o.sources = sources;
+	}
+	r = train_run(&o, &facts, err);
 
 	terminal_free(term);
 	if (r == 0) {
 		if (t->cli->json)
-			print_json(&facts);
+			print_json(&facts, t->coverage ? &coverage : NULL);
 		else if (!t->cli->quiet)
-			print_text(&facts);
+			print_text(&facts, t->coverage ? &coverage : NULL);
 		r = judge(&facts, err);
 	}
 	training_facts_release(&facts);
+	coverage_facts_release(&coverage);
 	return r;
 }
 
@@ -128,6 +149,9 @@ static int train_verb(struct cli *cli, int argc, char **argv)
 	const struct opt opts[] = {
 		{"file", 'f', OPT_STRING, "FILE", "the plan (default: whet.yaml)", &t.file},
 		{"phase", 0, OPT_STRING, "NAME", "only this phase", &t.phase},
+		{"coverage", 0, OPT_FLAG, NULL,
+			"tell what each phase executes; BINARY is an instrumented one",
+			&t.coverage},
 		{0},
 	};
 	int r = opt_parse(cli, &verb_train, opts, argc, argv, &args, &err), code = 0;

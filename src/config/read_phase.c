@@ -35,21 +35,27 @@ static void read_single(
 static void read_protocol(
 	struct problems *ps, const struct key *k, const struct node *n, void *target)
 {
-	static const char *const later[] = {"h2", "h1+tls", "h2+tls", "h3"};
+	static const char *const names[] = {[PROTOCOL_H1] = "h1",
+		[PROTOCOL_H1_TLS] = "h1+tls",
+		[PROTOCOL_H2] = "h2",
+		[PROTOCOL_H2_TLS] = "h2+tls"};
+	struct plan_http *h = target;
 	auto_free char *text = NULL;
 
-	if (!value_text(ps, n, "protocol", &text) || !strcmp(text, "h1"))
+	if (!value_text(ps, n, "protocol", &text))
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(later); i++) {
-		if (strcmp(later[i], text))
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(names[i], text))
 			continue;
-		problem_add(ps, n,
-			"protocol '%s' is not supported in this version; use h1, or call "
-			"another client from a run phase",
-			text);
+		h->protocol = (enum http_protocol)i;
 		return;
 	}
-	problem_add(ps, n, "'protocol' must be h1, not '%s'", text);
+	if (!strcmp(text, "h3"))
+		problem_add(ps, n,
+			"protocol 'h3' is not supported: distributions carry no finished library "
+			"for it; call another client from a run phase");
+	else
+		problem_add(ps, n, "'protocol' must be h1, h1+tls, h2 or h2+tls, not '%s'", text);
 }
 
 static void read_reuse(struct problems *ps, const struct key *k, const struct node *n, void *target)
@@ -74,6 +80,14 @@ static void read_http(struct problems *ps, const struct key *k, const struct nod
 
 	if (!keys_read(ps, &table_http, n, h))
 		return;
+	if (node_get(n, "streams") && h->protocol != PROTOCOL_H2 && h->protocol != PROTOCOL_H2_TLS)
+		problem_add(ps, node_get(n, "streams"),
+			"'streams' belongs to protocol h2 or h2+tls: a connection of HTTP/1.1 has "
+			"one request at a time");
+	if (node_get(n, "resume") && h->protocol != PROTOCOL_H1_TLS &&
+		h->protocol != PROTOCOL_H2_TLS)
+		problem_add(
+			ps, node_get(n, "resume"), "'resume' belongs to protocol h1+tls or h2+tls");
 	if (!h->requests)
 		return;
 	if (!node_get(n, "connections")) {
@@ -83,6 +97,24 @@ static void read_http(struct problems *ps, const struct key *k, const struct nod
 		problem_add(ps, node_get(n, "connections"),
 			"%u connections cannot share %llu requests; give at most as many",
 			h->connections, (unsigned long long)h->requests);
+	}
+}
+
+/* A teacher learns nothing itself: it is asked before all others. */
+static void find_teachers(struct problems *ps, const struct plan_http *h, struct plan_request *r)
+{
+	for (size_t i = 0; i < r->n_learned; i++) {
+		struct plan_learned *l = &r->learned[i];
+
+		l->from = 0;
+		while (l->from < h->n_mix && (h->mix[l->from].n_learned || !h->mix[l->from].path ||
+						     strcmp(h->mix[l->from].path, l->path)))
+			l->from++;
+		if (l->from == h->n_mix)
+			problem_at(ps, l->at.line, l->at.column,
+				"no request of this mix asks for '%s' and learns nothing itself: "
+				"add one, so that its answer teaches '%s'",
+				l->path, l->name);
 	}
 }
 
@@ -131,9 +163,10 @@ static void read_requests(struct problems *ps, const struct node *n, struct plan
 		struct plan_request *r = &ph->http.mix[i];
 
 		if (r->method && !strcmp(r->method, "HEAD") &&
-			(r->expect.body || r->expect.body_file))
+			(r->expect.body || r->expect.body_file || r->expect.sha256))
 			problem_at(ps, r->at.line, r->at.column,
 				"the answer to a HEAD request has no body to expect");
+		find_teachers(ps, &ph->http, r);
 	}
 	expect_release(&e);
 }
@@ -153,6 +186,8 @@ static void read_phase(struct problems *ps, const struct node *n, struct plan_ph
 		.timeout_ns = 300 * NS_PER_S,
 		.batch.input.bytes = -1,
 		.http.connections = 32,
+		.http.streams = 1,
+		.http.resume = true,
 		.at = {n->line, n->column}};
 	if (!keys_read(ps, &table_phase, n, ph))
 		return;
@@ -194,7 +229,8 @@ void read_phases(struct problems *ps, const struct key *k, const struct node *n,
 #define PHASE(field) offsetof(struct plan_phase, field)
 static const struct key phase[] = {
 	{"name", KEY_TEXT, PHASE(name), .required = true, .doc = "Its name, unique."},
-	{"weight", KEY_WEIGHT, PHASE(weight), .doc = "Its share in the summary figure; default 1."},
+	{"weight", KEY_WEIGHT, PHASE(weight),
+		.doc = "Its share in the merged profile and in the summary figure; default 1."},
 	{"matrix", KEY_PART, .read = read_phase_settings,
 		.doc = "Settings with which it runs, such as `{http1: experimental}`; default: "
 		       "all."},
@@ -227,14 +263,23 @@ const struct key_table table_phase = {"train.phases[]", phase, ARRAY_SIZE(phase)
 
 #define HTTP(field) offsetof(struct plan_http, field)
 static const struct key http[] = {
-	{"protocol", KEY_PART, .read = read_protocol, .doc = "`h1` (default)."},
+	{"protocol", KEY_PART, .read = read_protocol,
+		.doc = "`h1` (default), `h1+tls`, `h2` (in clear, with prior knowledge) or "
+		       "`h2+tls`."},
 	{"connections", KEY_U32, HTTP(connections), 1, 10000,
 		.doc = "Connections at a time; default 32, at most `requests`."},
+	{"streams", KEY_U32, HTTP(streams), 1, 1000,
+		.doc = "Requests at a time on each connection of HTTP/2; default 1."},
 	{"requests", KEY_U64, HTTP(requests), 1, 1000000000000, .required = true,
 		.doc = "Requests of the whole phase."},
 	{"reuse", KEY_PART, .read = read_reuse,
 		.doc = "Requests per connection: `keep` (default, no limit), `none` (one), or a "
 		       "number."},
+	{"resume", KEY_BOOL, HTTP(resume),
+		.doc = "true (default): new TLS connections resume an earlier session; false: each "
+		       "makes a full handshake."},
+	{"rate", KEY_U64, HTTP(rate), 1, 10000000,
+		.doc = "Requests begun per second; default: the next one when an answer is there."},
 	{"service", KEY_TEXT, HTTP(service), .doc = "Service that is asked; default: the subject."},
 	{"port", KEY_TEXT, HTTP(port), .doc = "Named port of that service; default its `{port}`."},
 	{"get", KEY_PART, .read = read_single, .doc = "Path of a GET request."},
@@ -242,10 +287,15 @@ static const struct key http[] = {
 	{"post", KEY_PART, .read = read_single, .doc = "Path of a POST request."},
 	{"put", KEY_PART, .read = read_single, .doc = "Path of a PUT request."},
 	{"delete", KEY_PART, .read = read_single, .doc = "Path of a DELETE request."},
+	{"options", KEY_PART, .read = read_single, .doc = "Path of an OPTIONS request, or `*`."},
+	{"patch", KEY_PART, .read = read_single, .doc = "Path of a PATCH request."},
+	{"trace", KEY_PART, .read = read_single, .doc = "Path of a TRACE request."},
+	{"method", KEY_PART, .read = read_single,
+		.doc = "Any other method, with `path` beside it."},
+	{"path", KEY_PART, .read = read_single, .doc = "Path of a request with `method`."},
 	{"headers", KEY_PART, .read = read_single, .doc = "Headers to send: a mapping."},
 	{"body", KEY_PART, .read = read_single,
-		.doc = "Body of a post, put or delete: a text, or a mapping as in `mix`."},
-	{"streams", KEY_LATER, .doc = "Parallel requests of an HTTP/2 connection."},
+		.doc = "Body of the request: a text, or a mapping as in `mix`."},
 	{"seconds", KEY_REFUSED, .text = COUNTED, .doc = "Training is counted, not timed."},
 	{"duration", KEY_REFUSED, .text = COUNTED, .doc = "Training is counted, not timed."},
 	{"expect", KEY_REFUSED, .text = "it stands beside 'http', in the phase",

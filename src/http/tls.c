@@ -39,6 +39,19 @@ static struct alpn_list alpn_list(enum tls_alpn alpn)
 
 /* ---- Words ---------------------------------------------------------------------------------- */
 
+/* "sslv3 alert bad record mac" is told whatever the version was, and does not say who found it. */
+static void add_reason(struct buf *b, unsigned long e, const char *reason)
+{
+	const char *alert = strstr(reason, "alert ");
+
+	if (alert && ERR_GET_LIB(e) == ERR_LIB_SSL && ERR_GET_REASON(e) >= SSL_AD_REASON_OFFSET)
+		buf_addf(b, "the peer sent the TLS %s", alert);
+	else if (ERR_GET_LIB(e) == ERR_LIB_SSL && ERR_GET_REASON(e) == SSL_R_WRONG_VERSION_NUMBER)
+		buf_addf(b, "what the peer sent is not TLS (%s)", reason);
+	else
+		buf_adds(b, reason);
+}
+
 static void add_queue(struct buf *b)
 {
 	unsigned long e;
@@ -49,7 +62,7 @@ static void add_queue(struct buf *b)
 		if (i)
 			buf_adds(b, ": ");
 		if (reason)
-			buf_adds(b, reason);
+			add_reason(b, e, reason);
 		else if (ERR_SYSTEM_ERROR(e))
 			buf_adds(b, strerror(ERR_GET_REASON(e)));
 		else

@@ -6,25 +6,18 @@
 #include <string.h>
 #include <strings.h>
 
-#include "facts/quote.h"
-
-void load_quote(struct buf *b, const char *p, size_t n, size_t max)
-{
-	text_quote(b, p, n, max);
-}
-
-void load_problem(struct load *l, const struct conn *c, const char *fmt, ...)
+void load_problem(struct load *l, const struct exchange *x, const char *fmt, ...)
 {
 	auto_buf struct buf b = BUF_INIT;
-	const struct load_request *r = l->classes[c->class].r;
+	const struct load_request *r = l->classes[x->class].r;
 	va_list ap;
 
 	if (l->problem || l->failed)
 		return;
 	buf_addf(&b, "%s %s", r->method, r->path);
 	if (l->plan.n_mix > 1)
-		buf_addf(&b, " (mix entry %u of %zu)", c->class + 1, l->plan.n_mix);
-	buf_addf(&b, ", request %llu of %llu: ", (unsigned long long)c->seq,
+		buf_addf(&b, " (mix entry %u of %zu)", x->class + 1, l->plan.n_mix);
+	buf_addf(&b, ", request %llu of %llu: ", (unsigned long long)x->seq,
 		(unsigned long long)l->slice_requests);
 	va_start(ap, fmt);
 	buf_vaddf(&b, fmt, ap);
@@ -33,27 +26,40 @@ void load_problem(struct load *l, const struct conn *c, const char *fmt, ...)
 }
 
 /* A server's error page often says why: its beginning goes into the message. */
-static bool wrong_status(struct load *l, const struct conn *c, const char *p, size_t n)
+static bool wrong_status(
+	struct load *l, const struct exchange *x, int status, struct http_piece rest)
 {
-	auto_buf struct buf b = BUF_INIT;
+	auto_buf struct buf want = BUF_INIT, b = BUF_INIT;
 
-	if (n > c->head.size) {
+	class_statuses(&l->classes[x->class], &want);
+	if (rest.n) {
 		buf_adds(&b, "; its body starts with ");
-		load_quote(&b, p + c->head.size, n - c->head.size, 160);
+		text_quote(&b, rest.p, rest.n, 160);
 	}
-	load_problem(l, c, "expected status %d, got %d%s", l->classes[c->class].status,
-		c->head.status, buf_str(&b));
+	load_problem(l, x, "expected status %s, got %d%s", buf_str(&want), status, buf_str(&b));
 	return false;
 }
 
-static bool header_ok(
-	struct load *l, const struct conn *c, const char *p, const struct load_header *want)
+bool answer_interim_ok(struct load *l, struct exchange *x, int status)
+{
+	auto_buf struct buf want = BUF_INIT;
+
+	if (status != 101 && ++x->interim <= LOAD_INTERIM_MAX)
+		return true;
+	class_statuses(&l->classes[x->class], &want);
+	load_problem(l, x, "expected status %s, got %s", buf_str(&want),
+		status == 101 ? "101" : "too many interim answers");
+	return false;
+}
+
+static bool header_ok(struct load *l, const struct exchange *x, const struct http_head *h,
+	const char *p, const struct load_header *want)
 {
 	auto_buf struct buf b = BUF_INIT;
 	const struct http_field *seen = NULL;
 
-	for (uint32_t i = 0; i < c->head.n_fields; i++) {
-		const struct http_field *f = &c->head.fields[i];
+	for (uint32_t i = 0; i < h->n_fields; i++) {
+		const struct http_field *f = &h->fields[i];
 
 		if (!http_span_is(f->name, p, want->name))
 			continue;
@@ -63,51 +69,66 @@ static bool header_ok(
 		seen = f;
 	}
 	if (!seen) {
-		load_problem(l, c, "expected a header '%s%s%s', got none of that name", want->name,
+		load_problem(l, x, "expected a header '%s%s%s', got none of that name", want->name,
 			want->value ? ": " : "", want->value ? want->value : "");
 		return false;
 	}
-	load_quote(&b, p + seen->value.off, seen->value.n, 200);
-	load_problem(l, c, "expected header '%s' to be \"%s\", got %s", want->name, want->value,
+	text_quote(&b, p + seen->value.off, seen->value.n, 200);
+	load_problem(l, x, "expected header '%s' to be \"%s\", got %s", want->name, want->value,
 		buf_str(&b));
 	return false;
 }
 
-/* What the head announces about the body's length. */
-static bool length_ok(struct load *l, const struct conn *c, const struct load_class *k)
+static bool bodiless(int status)
 {
-	const struct http_head *h = &c->head;
+	return status == 204 || status == 304;
+}
 
-	if (k->bytes < 0 || h->status == 204 || h->status == 304)
+/* What the head announces about the body's length. */
+static bool length_ok(struct load *l, const struct exchange *x, const struct load_class *k)
+{
+	if (k->bytes < 0 || bodiless(x->status))
 		return true; /* no body follows; answer_end_ok() compares with 0 */
-	if (h->has_length && h->length == (uint64_t)k->bytes)
+	if (x->has_length && x->length == (uint64_t)k->bytes)
 		return true;
 	if (k->head && k->bytes == 0)
 		return true;
-	if (h->has_length) {
-		load_problem(l, c, "expected a body of %lld bytes, got 'Content-Length: %llu'",
-			(long long)k->bytes, (unsigned long long)h->length);
+	if (x->has_length) {
+		load_problem(l, x, "expected a body of %lld bytes, got 'Content-Length: %llu'",
+			(long long)k->bytes, (unsigned long long)x->length);
 		return false;
 	}
 	if (k->head) {
-		load_problem(l, c, "expected 'Content-Length: %lld', got no Content-Length",
+		load_problem(l, x, "expected 'Content-Length: %lld', got no Content-Length",
 			(long long)k->bytes);
 		return false;
 	}
 	return true;
 }
 
-bool answer_head_ok(struct load *l, struct conn *c, const char *p, size_t n)
+bool answer_head_ok(struct load *l, struct exchange *x, const struct http_head *h, const char *p,
+	struct http_piece rest)
 {
-	const struct load_class *k = &l->classes[c->class];
+	struct load_class *k = &l->classes[x->class];
 
-	if (c->head.status != k->status)
-		return wrong_status(l, c, p, n);
+	x->status = h->status;
+	x->has_length = h->has_length && !h->chunked && !bodiless(h->status);
+	x->length = h->length;
+	if (!class_status_ok(k, h->status))
+		return wrong_status(l, x, h->status, rest);
 	for (size_t i = 0; i < k->r->n_expect_headers; i++) {
-		if (!header_ok(l, c, p, &k->r->expect_headers[i]))
+		if (!header_ok(l, x, h, p, &k->r->expect_headers[i]))
 			return false;
 	}
-	return length_ok(l, c, k);
+	if (k->teaches && !learn_from(l, x, h, p))
+		return false;
+	if (k->r->expect_sha256 && !k->body && !k->head) {
+		sha256_begin(&x->hash);
+		x->hashing = true;
+		x->keeping = !k->keeping;
+		k->keeping = true;
+	}
+	return length_ok(l, x, k);
 }
 
 static void describe_byte(struct buf *b, unsigned char u)
@@ -118,7 +139,7 @@ static void describe_byte(struct buf *b, unsigned char u)
 }
 
 static bool different(
-	struct load *l, const struct conn *c, const char *want, const char *got, uint64_t at)
+	struct load *l, const struct exchange *x, const char *want, const char *got, uint64_t at)
 {
 	auto_buf struct buf w = BUF_INIT, g = BUF_INIT;
 	size_t i = 0;
@@ -127,38 +148,96 @@ static bool different(
 		i++;
 	describe_byte(&w, (unsigned char)want[i]);
 	describe_byte(&g, (unsigned char)got[i]);
-	load_problem(l, c, "the body differs first at byte %llu of %lld: expected %s, got %s",
-		(unsigned long long)(at + i), (long long)l->classes[c->class].bytes, buf_str(&w),
+	load_problem(l, x, "the body differs first at byte %llu of %lld: expected %s, got %s",
+		(unsigned long long)(at + i), (long long)l->classes[x->class].bytes, buf_str(&w),
 		buf_str(&g));
 	return false;
 }
 
-bool answer_piece_ok(struct load *l, struct conn *c, struct http_piece piece)
-{
-	const struct load_class *k = &l->classes[c->class];
-	uint64_t at = c->body.got - piece.n;
+/* ---- Bodies known by their digest alone ------------------------------------------------------ */
 
-	if (k->bytes >= 0 && c->body.got > (uint64_t)k->bytes) {
-		load_problem(l, c, "expected a body of %lld bytes, got at least %llu",
-			(long long)k->bytes, (unsigned long long)c->body.got);
+static void hash_piece(struct load *l, struct exchange *x, struct http_piece piece)
+{
+	struct load_class *k = &l->classes[x->class];
+
+	sha256_add(&x->hash, piece.p, piece.n);
+	if (!x->keeping)
+		return;
+	if (x->got <= LOAD_KEEP_MAX) {
+		buf_add(&k->kept, piece.p, piece.n);
+		return;
+	}
+	/* Too long to be kept: k->keeping stays, so that nobody tries again. */
+	x->keeping = false;
+	buf_release(&k->kept);
+}
+
+static bool hash_ok(struct load *l, struct exchange *x)
+{
+	struct load_class *k = &l->classes[x->class];
+	char hex[SHA256_HEX];
+
+	sha256_end(&x->hash, hex);
+	x->hashing = false;
+	if (strcasecmp(hex, k->r->expect_sha256) != 0) {
+		load_problem(l, x, "expected a body with the SHA-256 %s, got %llu bytes with %s",
+			k->r->expect_sha256, (unsigned long long)x->got, hex);
 		return false;
 	}
-	if (k->r->expect_body) {
-		const char *want = (const char *)k->r->expect_body + at;
-
-		if (memcmp(want, piece.p, piece.n) != 0)
-			return different(l, c, want, piece.p, at);
+	if (x->keeping) {
+		k->body = buf_str(&k->kept);
+		k->bytes = (int64_t)k->kept.n;
+		x->keeping = false;
 	}
 	return true;
 }
 
-bool answer_end_ok(struct load *l, struct conn *c)
+void answer_drop(struct load *l, struct exchange *x)
 {
-	const struct load_class *k = &l->classes[c->class];
+	struct load_class *k = &l->classes[x->class];
+	char hex[SHA256_HEX];
 
-	if (k->head || k->bytes < 0 || c->body.got == (uint64_t)k->bytes)
-		return true;
-	load_problem(l, c, "expected a body of %lld bytes, got %llu", (long long)k->bytes,
-		(unsigned long long)c->body.got);
-	return false;
+	if (x->hashing)
+		sha256_end(&x->hash, hex);
+	if (x->keeping) {
+		buf_clear(&k->kept);
+		k->keeping = false;
+	}
+	x->hashing = x->keeping = false;
+}
+
+/* ---- Bodies --------------------------------------------------------------------------------- */
+
+bool answer_piece_ok(struct load *l, struct exchange *x, struct http_piece piece)
+{
+	const struct load_class *k = &l->classes[x->class];
+	uint64_t at = x->got;
+
+	x->got += piece.n;
+	if (k->bytes >= 0 && x->got > (uint64_t)k->bytes) {
+		load_problem(l, x, "expected a body of %lld bytes, got at least %llu",
+			(long long)k->bytes, (unsigned long long)x->got);
+		return false;
+	}
+	if (x->hashing)
+		hash_piece(l, x, piece);
+	else if (k->body && memcmp(k->body + at, piece.p, piece.n) != 0)
+		return different(l, x, k->body + at, piece.p, at);
+	return true;
+}
+
+bool answer_end_ok(struct load *l, struct exchange *x)
+{
+	const struct load_class *k = &l->classes[x->class];
+
+	if (k->r->n_expect_any && bodiless(x->status)) {
+		answer_drop(l, x);
+		return true; /* HTTP gives it no body; the others have the one that is checked */
+	}
+	if (!k->head && k->bytes >= 0 && x->got != (uint64_t)k->bytes) {
+		load_problem(l, x, "expected a body of %lld bytes, got %llu", (long long)k->bytes,
+			(unsigned long long)x->got);
+		return false;
+	}
+	return x->hashing ? hash_ok(l, x) : true;
 }

@@ -1,28 +1,11 @@
-/* One connection: open, send, receive, hand on to the next request. */
+/* One connection: open it, hand on what is received, find out why it ended. */
 #include "load/driver.h"
 
 #include <errno.h>
-#include <netinet/tcp.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-
-static void request_begin(struct load *l, struct conn *c);
-
-void conn_close(struct conn *c)
-{
-	if (c->fd >= 0)
-		close(c->fd); /* leaves the epoll set by itself */
-	c->fd = -1;
-	c->state = CONN_CLOSED;
-	c->want_out = false;
-	c->served = c->bytes_in = c->bytes_out = 0;
-	buf_clear(&c->part);
-}
 
 static void fatal(struct load *l, const char *what)
 {
@@ -33,318 +16,294 @@ static void fatal(struct load *l, const char *what)
 	l->failed = true;
 }
 
-static void interest(struct load *l, struct conn *c, bool out, int op)
+static void watch(struct load *l, struct conn *c, int op, uint32_t events)
 {
-	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = c};
+	struct epoll_event ev = {.events = events, .data.ptr = c};
 
-	if (op == EPOLL_CTL_MOD && c->want_out == out)
-		return;
-	if (out)
-		ev.events |= EPOLLOUT;
-	c->want_out = out;
-	if (epoll_ctl(l->epfd, op, c->fd, &ev) < 0)
+	c->events = events;
+	if (epoll_ctl(l->epfd, op, c->t.fd, &ev) < 0)
 		fatal(l, "cannot watch a socket");
 }
 
-/* The connection ended under a request. Sent once more when the server cannot have begun with it
- * as far as HTTP can tell: a kept connection, no byte of an answer, an idempotent method. */
-static void lost(struct load *l, struct conn *c, int e)
+void conn_interest(struct load *l, struct conn *c, bool out)
 {
-	const char *how = e ? strerror(e) : "the server closed the connection";
+	uint32_t events = out ? EPOLLIN | EPOLLOUT : EPOLLIN;
 
-	if (c->state == CONN_IDLE) {
-		conn_close(c);
-		return;
-	}
-	if (c->state == CONN_CONNECTING) {
-		load_problem(l, c, "cannot connect to %s: %s%s", l->addr.text, how,
-			e == EADDRNOTAVAIL ? "; new connections used up all local ports" : "");
-		return;
-	}
-	if (c->state == CONN_HEAD && c->answer_n == 0) {
-		if (c->served > 0 && !c->retried && l->classes[c->class].idempotent) {
-			conn_close(c);
-			c->retried = true;
-			l->retries++;
-			request_begin(l, c);
-			return;
-		}
-		load_problem(l, c, "expected an answer, got none: %s (after %llu answers on it)",
-			how, (unsigned long long)c->served);
-		return;
-	}
-	if (c->state == CONN_HEAD) {
-		load_problem(l, c, "expected a whole answer, got %llu bytes of its head: %s",
-			(unsigned long long)c->answer_n, how);
-		return;
-	}
-	if (c->body.kind == HTTP_BODY_LENGTH)
-		load_problem(l, c, "expected a body of %llu bytes, got %llu: %s",
-			(unsigned long long)c->head.length, (unsigned long long)c->body.got, how);
-	else
-		load_problem(l, c, "expected a whole body, got %llu bytes: %s",
-			(unsigned long long)c->body.got, how);
+	if (c->events != events)
+		watch(l, c, EPOLL_CTL_MOD, events);
 }
 
-static void conn_send(struct load *l, struct conn *c)
+void conn_close(struct load *l, struct conn *c, bool gentle)
 {
-	const struct request_bytes *q = conn_request(l, c);
+	if (c->h2)
+		load_h2_close(l, c, gentle);
+	transport_close(&c->t, gentle);
+	c->state = CONN_CLOSED;
+	c->last = false;
+	c->active = 0;
+	c->taken = c->served = c->bytes_in = c->bytes_out = 0;
+	buf_clear(&c->part);
+}
 
-	while (c->out_off < q->n) {
-		ssize_t r = send(c->fd, q->p + c->out_off, q->n - c->out_off, MSG_NOSIGNAL);
+/* The oldest request that waits for a connection: a server that takes few of each comes to all. */
+static struct exchange *waiting(const struct load *l, const struct conn *c)
+{
+	struct exchange *first = NULL;
 
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-			interest(l, c, true, EPOLL_CTL_MOD);
-			return;
-		}
-		if (r < 0) {
-			/* An early answer (413, say) may still be there to read: it decides. */
-			interest(l, c, false, EPOLL_CTL_MOD);
-			return;
-		}
-		c->out_off += (size_t)r;
-		c->bytes_out += (uint64_t)r;
-		c->moved_ns = l->now;
+	for (uint32_t i = 0; i < l->streams; i++) {
+		struct exchange *x = &c->x[i];
+
+		if (x->state == EXCHANGE_WAITING && (!first || x->seq < first->seq))
+			first = x;
 	}
-	if (c->want_out)
-		interest(l, c, false, EPOLL_CTL_MOD);
+	return first;
+}
+
+/* ---- Opening -------------------------------------------------------------------------------- */
+
+static void begin(struct load *l, struct exchange *x)
+{
+	struct conn *c = x->c;
+
+	c->active++;
+	c->taken++;
+	c->last = l->plan.reuse && c->taken >= l->plan.reuse;
+	x->state = EXCHANGE_HEAD;
+	if (l->h2)
+		load_h2_begin(l, x);
+	else
+		load_h1_begin(l, x);
+}
+
+static void opened(struct load *l, struct conn *c)
+{
+	struct exchange *x;
+
+	c->state = CONN_OPEN;
+	c->moved_ns = l->now;
+	l->resumed += transport_resumed(&c->t);
+	if (l->h2 && load_h2_open(l, c) < 0) {
+		fatal(l, "cannot begin with HTTP/2");
+		return;
+	}
+	while (!c->last && (x = waiting(l, c)))
+		begin(l, x);
+	conn_flush(l, c);
+}
+
+static void cannot_open(struct load *l, struct conn *c, const char *what, const char *why)
+{
+	struct exchange *x = waiting(l, c);
+
+	if (x)
+		load_problem(l, x, "cannot %s %s: %s", what, l->addr.text, why);
+	else
+		conn_close(l, c, false);
+}
+
+static void cannot_connect(struct load *l, struct conn *c, int e)
+{
+	auto_buf struct buf b = BUF_INIT;
+
+	buf_addf(&b, "%s%s", strerror(e),
+		e == EADDRNOTAVAIL ? "; new connections used up all local ports" : "");
+	cannot_open(l, c, "connect to", buf_str(&b));
+}
+
+static void receive(struct load *l, struct conn *c);
+
+static void handshake(struct load *l, struct conn *c)
+{
+	char why[TRANSPORT_WHY];
+	int r = transport_tls_step(&c->t, l->h2 ? TLS_ALPN_H2 : TLS_ALPN_H1, why);
+
+	c->moved_ns = l->now;
+	if (r < 0) {
+		cannot_open(l, c, "begin with TLS on", why);
+		return;
+	}
+	conn_interest(l, c, c->t.want_out);
+	if (r == 0)
+		return;
+	opened(l, c);
+	/* What came together with the end of the handshake raises no event. */
+	if (c->state == CONN_OPEN && !l->problem && transport_holds(&c->t))
+		receive(l, c);
+}
+
+static void connected(struct load *l, struct conn *c)
+{
+	if (!l->tls) {
+		opened(l, c);
+		return;
+	}
+	c->state = CONN_HANDSHAKE;
+	if (transport_tls_begin(&c->t, l->tls, l->failed ? NULL : l->fatal) < 0)
+		l->failed = true;
+	else
+		handshake(l, c);
 }
 
 static void conn_open(struct load *l, struct conn *c)
 {
-	int one = 1;
+	int r = transport_connect(&c->t, &l->addr);
 
-	c->fd = socket(l->addr.sa.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (c->fd < 0) {
+	if (c->t.fd < 0) {
 		fatal(l, "cannot make a socket");
 		return;
 	}
-	(void)setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	c->state = CONN_CONNECTING;
+	c->moved_ns = l->now;
 	l->connects++;
-	if (connect(c->fd, &l->addr.sa, l->addr.n) == 0) {
-		c->state = CONN_HEAD;
-		interest(l, c, false, EPOLL_CTL_ADD);
-	} else if (errno == EINPROGRESS) {
-		interest(l, c, true, EPOLL_CTL_ADD);
-	} else {
-		lost(l, c, errno);
+	if (r < 0) {
+		cannot_connect(l, c, errno);
+		return;
 	}
+	watch(l, c, EPOLL_CTL_ADD, r ? EPOLLIN | EPOLLOUT : EPOLLIN);
+	if (r == 0 && !l->failed)
+		connected(l, c);
 }
 
-/* Sends the request c->class, on a new connection when there is none. */
-static void request_begin(struct load *l, struct conn *c)
+void conn_request(struct load *l, struct exchange *x)
 {
-	c->last = l->plan.reuse && c->served + 1 >= l->plan.reuse;
-	c->out_off = 0;
-	c->answer_n = 0;
-	c->interim = 0;
-	c->moved_ns = l->now;
-	http_response_begin(&c->head);
-	if (c->fd < 0)
+	struct conn *c = x->c;
+
+	x->state = EXCHANGE_WAITING;
+	x->out_off = 0;
+	x->answer_n = x->got = 0;
+	x->interim = 0;
+	if (c->state == CONN_CLOSED)
 		conn_open(l, c);
+	else if (c->state == CONN_OPEN && !c->last)
+		begin(l, x);
+}
+
+/* ---- Ending --------------------------------------------------------------------------------- */
+
+/* What a connection carries no more goes to its successor. */
+static void reopen(struct load *l, struct conn *c, bool gentle)
+{
+	conn_close(l, c, gentle);
+	if (!l->problem && !l->failed && waiting(l, c))
+		conn_open(l, c);
+}
+
+static void settle(struct load *l, struct conn *c)
+{
+	if (c->state == CONN_OPEN && c->last && c->active == 0 && !l->problem)
+		reopen(l, c, true);
+}
+
+static void lost_exchange(struct load *l, struct exchange *x, const char *how)
+{
+	if (exchange_again(l, x, false))
+		return;
+	if (x->state == EXCHANGE_HEAD && x->answer_n == 0)
+		load_problem(l, x, "expected an answer, got none: %s (after %llu answers on it)",
+			how, (unsigned long long)x->c->served);
+	else if (x->state == EXCHANGE_HEAD)
+		load_problem(l, x, "expected a whole answer, got %llu bytes of its head: %s",
+			(unsigned long long)x->answer_n, how);
+	else if (x->has_length)
+		load_problem(l, x, "expected a body of %llu bytes, got %llu: %s",
+			(unsigned long long)x->length, (unsigned long long)x->got, how);
 	else
-		c->state = CONN_HEAD;
-	if (c->state == CONN_HEAD && !l->failed)
-		conn_send(l, c);
+		load_problem(l, x, "expected a whole body, got %llu bytes: %s",
+			(unsigned long long)x->got, how);
 }
 
-void conn_next(struct load *l, struct conn *c)
+void conn_lost(struct load *l, struct conn *c, const char *how)
 {
-	if (l->order.total_left == 0 || l->problem || l->failed)
-		return;
-	c->class = (uint32_t)order_next(&l->order);
-	c->seq = l->slice_requests - l->order.total_left;
-	c->retried = false;
-	c->started_ns = l->now;
-	l->under_way++;
-	request_begin(l, c);
-}
+	/* A TLS session of a connection that ended without a good-bye is not resumed. */
+	bool idle = c->active == 0;
 
-static void answer_done(struct load *l, struct conn *c)
-{
-	bool keep = c->head.keep && c->body.kind != HTTP_BODY_UNTIL_CLOSE && !c->last &&
-		    c->out_off == conn_request(l, c)->n;
-
-	if (!answer_end_ok(l, c))
-		return;
-	l->now = clock_mono_ns();
-	histogram_add(&l->latency, l->now - c->started_ns);
-	l->by_class[c->class]++;
-	l->answered++;
-	l->under_way--;
-	c->served++;
-	c->state = CONN_IDLE;
-	if (!keep)
-		conn_close(c);
-	conn_next(l, c);
-}
-
-/* The head of an answer; gives the bytes used, or 0 when the answer is not to be read on. */
-static size_t feed_head(struct load *l, struct conn *c, const char *p, size_t n)
-{
-	enum http_progress r = http_head_parse(&c->head, p, n);
-
-	if (r == HTTP_BAD) {
-		auto_buf struct buf b = BUF_INIT;
-		size_t at = c->head.problem_at < n ? c->head.problem_at : n;
-
-		load_quote(&b, p + at, n - at, 80);
-		load_problem(l, c, "expected an HTTP/1.1 answer, but %s: %s", c->head.problem,
-			buf_str(&b));
-		return 0;
-	}
-	if (r == HTTP_MORE)
-		return 0;
-	if (c->head.status < 200) {
-		size_t size = c->head.size;
-
-		if (c->head.status == 101 || ++c->interim > LOAD_INTERIM_MAX) {
-			load_problem(l, c, "expected status %d, got %s",
-				l->classes[c->class].status,
-				c->head.status == 101 ? "101" : "too many interim answers");
-			return 0;
-		}
-		http_response_begin(&c->head);
-		return size;
-	}
-	if (!answer_head_ok(l, c, p, n))
-		return 0;
-	http_response_body(&c->body, &c->head, l->classes[c->class].head);
-	c->state = CONN_BODY;
-	return c->head.size;
-}
-
-/* Bytes of the body; true when the answer is complete, *off is moved over what was used. */
-static bool feed_body(struct load *l, struct conn *c, const char *p, size_t n, size_t *off)
-{
-	for (;;) {
-		struct http_piece piece;
-		size_t used;
-		enum http_progress r = http_body_feed(&c->body, p + *off, n - *off, &used, &piece);
-
-		*off += used;
-		if (piece.n && !answer_piece_ok(l, c, piece))
-			return false;
-		if (r == HTTP_BAD) {
-			load_problem(l, c,
-				"expected a body in chunks, but %s (after %llu bytes of it)",
-				c->body.problem, (unsigned long long)c->body.got);
-			return false;
-		}
-		if (r == HTTP_DONE)
-			return true;
-		if (*off == n)
-			return false;
-	}
-}
-
-static void surplus(struct load *l, const struct conn *c, const char *p, size_t n)
-{
-	auto_buf struct buf b = BUF_INIT;
-
-	load_quote(&b, p, n, 80);
-	load_problem(l, c, "expected the answer to end after its body, got %zu more bytes: %s", n,
-		buf_str(&b));
-}
-
-static void feed_answer(struct load *l, struct conn *c, const char *p, size_t n)
-{
-	size_t off = 0;
-
-	while (c->state == CONN_HEAD && off < n) {
-		size_t used = feed_head(l, c, p + off, n - off);
-
-		if (used == 0) {
-			/* More is needed: what there is moves to the connection's own buffer. */
-			if (!l->problem && p != c->part.p)
-				buf_add(&c->part, p + off, n - off);
-			else if (!l->problem && off) {
-				memmove(c->part.p, p + off, n - off);
-				c->part.n = n - off;
-			}
-			return;
-		}
-		off += used;
-	}
-	if (c->state == CONN_BODY && feed_body(l, c, p, n, &off)) {
-		if (off < n) {
-			surplus(l, c, p + off, n - off);
-			return;
-		}
-		buf_clear(&c->part);
-		answer_done(l, c);
+	c->last = true; /* nothing more goes to it */
+	if (c->state == CONN_CONNECTING) {
+		cannot_open(l, c, "connect to", how);
 		return;
 	}
-	buf_clear(&c->part);
+	for (uint32_t i = 0; i < l->streams && !l->problem; i++) {
+		if (c->x[i].state >= EXCHANGE_HEAD)
+			lost_exchange(l, &c->x[i], how);
+	}
+	if (!l->problem)
+		reopen(l, c, idle);
 }
 
-static void received(struct load *l, struct conn *c, const char *p, size_t n)
+/* ---- Events --------------------------------------------------------------------------------- */
+
+void conn_flush(struct load *l, struct conn *c)
 {
-	c->bytes_in += n;
-	c->moved_ns = l->now;
-	if (c->state == CONN_IDLE) {
-		surplus(l, c, p, n);
-		return;
-	}
-	c->answer_n += n;
-	if (c->part.n) {
-		buf_add(&c->part, p, n);
-		feed_answer(l, c, c->part.p, c->part.n);
-	} else {
-		feed_answer(l, c, p, n);
-	}
+	if (c->busy)
+		return; /* whoever made it busy flushes it */
+	if (c->state == CONN_OPEN && c->h2 && !l->problem)
+		load_h2_send(l, c);
+	settle(l, c);
 }
 
-static void conn_eof(struct load *l, struct conn *c)
+static void ended(struct load *l, struct conn *c)
 {
-	if (c->state == CONN_BODY && c->body.kind == HTTP_BODY_UNTIL_CLOSE)
-		answer_done(l, c);
+	const char *farewell = c->h2 ? load_h2_farewell(c) : "";
+
+	if (c->h2 || !load_h1_eof(l, c))
+		conn_lost(l, c, *farewell ? farewell : "the server closed the connection");
 	else
-		lost(l, c, 0);
+		settle(l, c);
 }
 
-static void conn_receive(struct load *l, struct conn *c)
+static void receive(struct load *l, struct conn *c)
 {
+	char why[TRANSPORT_WHY];
 	ssize_t r;
 
 	do {
-		r = recv(c->fd, l->rx, LOAD_RX_SIZE, 0);
-	} while (r < 0 && errno == EINTR);
-	if (r > 0)
-		received(l, c, l->rx, (size_t)r);
-	else if (r == 0)
-		conn_eof(l, c);
-	else if (errno != EAGAIN && errno != EWOULDBLOCK)
-		lost(l, c, errno);
+		r = transport_read(&c->t, l->rx, LOAD_RX_SIZE, why);
+		if (r > 0) {
+			c->bytes_in += (uint64_t)r;
+			c->moved_ns = l->now;
+			if (c->h2)
+				load_h2_received(l, c, l->rx, (size_t)r);
+			else
+				load_h1_received(l, c, l->rx, (size_t)r);
+		} else if (r == TRANSPORT_EOF) {
+			ended(l, c);
+			return;
+		} else if (r == TRANSPORT_LOST) {
+			conn_lost(l, c, why);
+			return;
+		}
+	} while (r > 0 && !l->problem && c->state == CONN_OPEN && transport_holds(&c->t));
+	if (c->state == CONN_OPEN)
+		conn_flush(l, c);
 }
 
 void conn_event(struct load *l, struct conn *c, uint32_t events)
 {
-	if (c->fd < 0)
+	if (c->state == CONN_CLOSED)
 		return; /* closed by an earlier event of the same batch */
 	if (c->state == CONN_CONNECTING) {
-		int e = 0;
-		socklen_t n = sizeof(e);
+		int e = transport_connected(&c->t);
 
-		if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &e, &n) < 0)
-			e = errno;
-		if (e) {
-			lost(l, c, e);
-			return;
+		if (e)
+			cannot_connect(l, c, e);
+		else if (events & (EPOLLOUT | EPOLLIN)) {
+			conn_interest(l, c, false);
+			connected(l, c);
 		}
-		if (!(events & (EPOLLOUT | EPOLLIN)))
-			return;
-		c->state = CONN_HEAD;
-		conn_send(l, c);
+		return;
+	}
+	if (c->state == CONN_HANDSHAKE) {
+		handshake(l, c);
 		return;
 	}
 	if (events & (EPOLLIN | EPOLLERR | EPOLLHUP)) {
-		conn_receive(l, c);
+		receive(l, c);
 		return; /* level-triggered: a wish to send comes again */
 	}
-	if (events & EPOLLOUT)
-		conn_send(l, c);
+	if (!(events & EPOLLOUT))
+		return;
+	if (c->h2)
+		conn_flush(l, c);
+	else
+		load_h1_send(l, c);
 }

@@ -15,6 +15,9 @@ void mix_release(struct mix *m)
 		buf_release(&m->bodies[i]);
 		free(m->headers[i]);
 	}
+	for (size_t i = 0; i < m->n; i++)
+		free(m->learned[i]);
+	free(m->learned);
 	free(m->requests);
 	free(m->bodies);
 	free(m->headers);
@@ -27,6 +30,15 @@ static struct load_header *convert_headers(const struct plan_header *v, size_t n
 
 	for (size_t i = 0; i < n; i++)
 		ret[i] = (struct load_header){v[i].name, v[i].value};
+	return ret;
+}
+
+static struct load_learned *convert_learned(const struct plan_learned *v, size_t n)
+{
+	struct load_learned *ret = xcalloc(n + 1, sizeof(*ret));
+
+	for (size_t i = 0; i < n; i++)
+		ret[i] = (struct load_learned){v[i].name, v[i].from};
 	return ret;
 }
 
@@ -73,6 +85,7 @@ static int fill_request(const struct plan_request *from, const struct strv *vars
 
 	m->headers[i * 2] = convert_headers(from->headers, from->n_headers);
 	m->headers[i * 2 + 1] = convert_headers(e->headers, e->n_headers);
+	m->learned[i] = convert_learned(from->learned, from->n_learned);
 	if (sent_body(from, vars, body, err) < 0)
 		return -1;
 	if (e->body_file && read_body(e->body_file, vars, expected, err) < 0)
@@ -87,10 +100,16 @@ static int fill_request(const struct plan_request *from, const struct strv *vars
 		.n_headers = from->n_headers,
 		.body = body->n ? body->p : NULL,
 		.body_n = body->n,
+		.chunk = (size_t)from->body_chunk,
+		.learned = m->learned[i],
+		.n_learned = from->n_learned,
 		.expect_status = e->status ? e->status : 200,
+		.expect_any = e->any,
+		.n_expect_any = e->n_any,
 		.expect_bytes = e->bytes,
 		.expect_body = e->body || e->body_file ? buf_str(expected) : NULL,
 		.expect_body_n = expected->n,
+		.expect_sha256 = e->sha256,
 		.expect_headers = m->headers[i * 2 + 1],
 		.n_expect_headers = e->n_headers,
 	};
@@ -104,6 +123,7 @@ static int fill_requests(
 	m->requests = xcalloc(m->n + 1, sizeof(*m->requests));
 	m->bodies = xcalloc(m->n * 2 + 1, sizeof(*m->bodies));
 	m->headers = xcalloc(m->n * 2 + 1, sizeof(struct load_header *));
+	m->learned = xcalloc(m->n + 1, sizeof(struct load_learned *));
 	for (size_t i = 0; i < m->n; i++)
 		if (fill_request(&h->mix[i], vars, m, i, err) < 0)
 			return error_context(
@@ -151,10 +171,18 @@ int mix_make(const struct plan *plan, const struct plan_phase *phase, const stru
 	struct mix *ret, struct error *err)
 {
 	const struct plan_http *h = &phase->http;
+	static const enum load_protocol protocols[] = {[PROTOCOL_H1] = LOAD_H1,
+		[PROTOCOL_H1_TLS] = LOAD_H1_TLS,
+		[PROTOCOL_H2] = LOAD_H2,
+		[PROTOCOL_H2_TLS] = LOAD_H2_TLS};
 	struct mix m = {0};
 
 	m.plan = (struct load_plan){
 		.host = find_host(plan, h, vars),
+		.protocol = protocols[h->protocol],
+		.streams = h->streams,
+		.no_resume = !h->resume,
+		.rate = h->rate,
 		.connections = h->connections ? h->connections : CONNECTIONS_DEFAULT,
 		.requests = h->requests,
 		.reuse = h->reuse,

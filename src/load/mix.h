@@ -14,6 +14,7 @@ struct mix {
 	size_t n;
 	struct buf *bodies;           /* two for each request: sent, expected */
 	struct load_header **headers; /* the same */
+	struct load_learned **learned;
 };
 
 /* Defaults: weight 1, status 200, 32 connections and never more than requests. vars holds the

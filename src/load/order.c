@@ -103,3 +103,22 @@ size_t order_next(struct load_order *o)
 	o->total_left--;
 	return i;
 }
+
+void order_take(struct load_order *o, size_t i)
+{
+	size_t other = 0;
+
+	if (o->left[i] == 0) {
+		/* Borrowed from the class that has most left; a later deal gives it back. */
+		for (size_t k = 1; k < o->n; k++) {
+			if (o->left[k] > o->left[other])
+				other = k;
+		}
+		o->left[other]--;
+		o->credit[other] += (int64_t)o->total_weight;
+		o->credit[i] -= (int64_t)o->total_weight;
+	} else {
+		o->left[i]--;
+	}
+	o->total_left--;
+}

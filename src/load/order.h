@@ -22,3 +22,5 @@ void order_release(struct load_order *o);
 void order_deal(struct load_order *o, uint64_t n);
 /* The next class; o->total_left must not be 0. */
 size_t order_next(struct load_order *o);
+/* Takes one of class i before its turn; total_left must not be 0. */
+void order_take(struct load_order *o, size_t i);

@@ -23,39 +23,40 @@ static const char *tcp_state_name(unsigned s)
 	return s < sizeof(names) / sizeof(names[0]) ? names[s] : "?";
 }
 
-static void add_waiting(struct buf *b, const struct load *l, const struct conn *c)
+static void add_state(struct buf *b, const struct load *l, const struct exchange *x, size_t n)
 {
-	const struct load_request *r = l->classes[c->class].r;
-	size_t n = conn_request(l, c)->n;
-	double s = (double)(l->now - c->moved_ns) / 1e9;
+	static const char *const opening[] = {[CONN_CLOSED] = "waiting for a connection",
+		[CONN_CONNECTING] = "connecting",
+		[CONN_HANDSHAKE] = "in the TLS handshake",
+		[CONN_OPEN] = "waiting for a connection"};
 
-	switch (c->state) {
-	case CONN_CONNECTING:
-		buf_adds(b, "connecting");
-		break;
-	case CONN_HEAD:
-		if (c->out_off < n)
-			buf_adds(b, "sending the request");
-		else if (c->answer_n)
-			buf_adds(b, "inside the answer's head");
-		else
-			buf_adds(b, "waiting for the answer");
-		break;
-	case CONN_BODY:
+	if (x->state == EXCHANGE_WAITING)
+		buf_adds(b, opening[x->c->state]);
+	else if (x->state == EXCHANGE_BODY)
 		buf_adds(b, "inside the answer's body");
-		break;
-	default:
-		buf_adds(b, c->state == CONN_IDLE ? "idle" : "closed");
-		return;
-	}
+	else if (x->out_off < n)
+		buf_adds(b, "sending the request");
+	else if (x->answer_n)
+		buf_adds(b, "inside the answer's head");
+	else
+		buf_adds(b, "waiting for the answer");
+}
+
+static void add_waiting(struct buf *b, const struct load *l, const struct exchange *x)
+{
+	const struct load_request *r = l->classes[x->class].r;
+	size_t n = l->h2 ? r->body_n : conn_request_bytes(l, x->c)->n;
+	double s = (double)(l->now - x->c->moved_ns) / 1e9;
+
+	add_state(b, l, x, n);
 	buf_addf(b,
 		" of %s %s (request %llu), nothing moved for %.3f s; sent %zu of %zu bytes, got "
 		"%llu",
-		r->method, r->path, (unsigned long long)c->seq, s, c->out_off, n,
-		(unsigned long long)c->answer_n);
-	if (c->state == CONN_BODY && c->body.kind == HTTP_BODY_LENGTH)
-		buf_addf(b, " (%llu of %llu of the body)", (unsigned long long)c->body.got,
-			(unsigned long long)c->head.length);
+		r->method, r->path, (unsigned long long)x->seq, s, x->out_off, n,
+		(unsigned long long)x->answer_n);
+	if (x->state == EXCHANGE_BODY && x->has_length)
+		buf_addf(b, " (%llu of %llu of the body)", (unsigned long long)x->got,
+			(unsigned long long)x->length);
 }
 
 static void add_kernel_view(struct buf *b, const struct conn *c)
@@ -65,10 +66,10 @@ static void add_kernel_view(struct buf *b, const struct conn *c)
 	int unread = 0, unsent = 0;
 
 	memset(&ti, 0, sizeof(ti));
-	if (getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &ti, &n) < 0)
+	if (getsockopt(c->t.fd, IPPROTO_TCP, TCP_INFO, &ti, &n) < 0)
 		return;
-	(void)ioctl(c->fd, SIOCINQ, &unread);
-	(void)ioctl(c->fd, SIOCOUTQ, &unsent);
+	(void)ioctl(c->t.fd, SIOCINQ, &unread);
+	(void)ioctl(c->t.fd, SIOCOUTQ, &unsent);
 	buf_addf(b,
 		"; tcp %s, rtt %u us, retransmits %u (total %u), unacked %u, unread %d bytes, "
 		"unacknowledged %d bytes",
@@ -93,35 +94,41 @@ static void add_peer(struct buf *b, const struct sockdiag *table, uint16_t serve
 }
 
 static void describe_one(
-	struct buf *b, const struct load *l, const struct conn *c, const struct sockdiag *table)
+	struct buf *b, const struct load *l, const struct exchange *x, const struct sockdiag *table)
 {
+	const struct conn *c = x->c;
 	struct loopback own;
 	socklen_t n = sizeof(own.v6);
 
 	memset(&own, 0, sizeof(own));
-	if (c->fd < 0 || getsockname(c->fd, &own.sa, &n) < 0) {
+	if (c->t.fd < 0 || getsockname(c->t.fd, &own.sa, &n) < 0) {
 		buf_adds(b, "\n  (no socket): closed");
 		return;
 	}
 	buf_addf(b, "\n  port %u to %s: ", loopback_port(&own), l->addr.text);
-	add_waiting(b, l, c);
+	add_waiting(b, l, x);
 	add_kernel_view(b, c);
 	add_peer(b, table, loopback_port(&l->addr), loopback_port(&own));
 }
 
 static void add_counts(struct buf *b, const struct load *l)
 {
-	size_t by_state[CONN_BODY + 1] = {0};
+	size_t by_state[EXCHANGE_BODY + 1] = {0}, closed = 0, opening = 0;
 
-	for (uint32_t i = 0; i < l->plan.connections; i++)
-		by_state[l->conns[i].state]++;
+	for (uint32_t i = 0; i < l->plan.connections; i++) {
+		const struct conn *c = &l->conns[i];
+
+		closed += c->state == CONN_CLOSED;
+		opening += c->state == CONN_CONNECTING || c->state == CONN_HANDSHAKE;
+		for (uint32_t s = 0; s < l->streams; s++)
+			by_state[c->x[s].state] += c->state != CONN_CLOSED;
+	}
 	buf_addf(b,
 		"%llu of %llu requests answered, %llu under way on %u connections to %s: %zu "
 		"connecting, %zu waiting for an answer, %zu inside a body, %zu idle, %zu closed",
 		(unsigned long long)l->answered, (unsigned long long)l->slice_requests,
-		(unsigned long long)l->under_way, l->plan.connections, l->addr.text,
-		by_state[CONN_CONNECTING], by_state[CONN_HEAD], by_state[CONN_BODY],
-		by_state[CONN_IDLE], by_state[CONN_CLOSED]);
+		(unsigned long long)l->under_way, l->plan.connections, l->addr.text, opening,
+		by_state[EXCHANGE_HEAD], by_state[EXCHANGE_BODY], by_state[EXCHANGE_IDLE], closed);
 }
 
 char *sockets_describe(const struct load *l)
@@ -132,16 +139,16 @@ char *sockets_describe(const struct load *l)
 
 	sockdiag_read(loopback_port(&l->addr), &table);
 	add_counts(&b, l);
-	for (uint32_t i = 0; i < l->plan.connections; i++) {
-		const struct conn *c = &l->conns[i];
+	for (uint32_t i = 0; i < l->plan.connections * l->streams; i++) {
+		const struct exchange *x = &l->exchanges[i];
 
-		if (c->state == CONN_CLOSED || c->state == CONN_IDLE)
+		if (x->state == EXCHANGE_IDLE)
 			continue;
 		busy++;
 		if (listed == DESCRIBE_MAX)
 			continue;
 		listed++;
-		describe_one(&b, l, c, &table);
+		describe_one(&b, l, x, &table);
 	}
 	if (busy > listed)
 		buf_addf(&b, "\n  and %u more", busy - listed);

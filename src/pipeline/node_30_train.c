@@ -11,6 +11,8 @@
 #include "pipeline/why.h"
 #include "train/train.h"
 
+#define COVERAGE "coverage.json"
+
 /* Asked once in a run, so that training and replay have the same answer. */
 static int ask_conditions(struct run *r, struct error *err)
 {
@@ -110,33 +112,44 @@ static bool reuse(struct run *r, const struct node_key *k)
 	auto_json json_t *record = store_node_record(&r->store, key);
 	auto_free char *folder = store_node_folder(&r->store, key);
 	auto_free char *facts = path_join(folder, "facts.json");
+	auto_free char *coverage = path_join(folder, COVERAGE);
 	struct event e = {.kind = EVENT_NODE_REUSED, .name = "training"};
-	bool ok = record && training_facts_read(facts, &r->training, &ignored) == 0;
+	bool ok = record && training_facts_read(facts, &r->training, &ignored) == 0 &&
+		  coverage_facts_read(coverage, &r->coverage, &ignored) == 0;
 
 	error_release(&ignored);
+	r->has_coverage = ok;
 	if (ok) {
 		events_emit(r->o->events, &e);
 		why_say_reused(r, record);
 	} else {
+		training_facts_release(&r->training);
 		why_say_runs(r, k);
 	}
 	return ok;
 }
 
-static int commit(struct run *r, const struct node_key *k, const char *profiles, uint64_t wall,
-	struct error *err)
+/* phases: what each phase counted; absent when it is not kept. */
+static int commit(struct run *r, const struct node_key *k, const char *profiles, const char *phases,
+	uint64_t wall, struct error *err)
 {
 	auto_json json_t *record = json_object();
-	auto_free char *folder = NULL, *facts = NULL, *raw = NULL;
+	auto_free char *folder = NULL, *facts = NULL, *raw = NULL, *coverage = NULL, *kept = NULL;
 
 	if (store_node_begin(&r->store, r->train_key, &folder, err) < 0)
 		return -1;
 	facts = path_join(folder, "facts.json");
 	raw = path_join(folder, "raw");
+	coverage = path_join(folder, COVERAGE);
+	kept = path_join(folder, TRAIN_PHASES);
 	node_key_describe(k, record);
 	json_object_set_new(record, "wall_ns", json_integer((json_int_t)wall));
 	if (dir_create(raw, 0755, err) < 0 || tree_walk(profiles, copy_raw, raw, err) < 0 ||
-		training_facts_write(&r->training, facts, err) < 0)
+		training_facts_write(&r->training, facts, err) < 0 ||
+		coverage_facts_write(&r->coverage, coverage, err) < 0)
+		return -1;
+	if (path_exists(phases) &&
+		(dir_create(kept, 0755, err) < 0 || tree_walk(phases, copy_raw, kept, err) < 0))
 		return -1;
 	return store_node_commit(&r->store, r->train_key, record, err);
 }
@@ -147,6 +160,8 @@ static int train_fresh(struct run *r, const struct node_key *k, struct error *er
 	auto_free char *bin = path_join(r->scratch, "instrumented");
 	auto_free char *profiles = path_join(r->scratch, "profiles");
 	auto_free char *proof = path_join(r->scratch, "proof");
+	auto_free char *phases = path_join(r->scratch, TRAIN_PHASES);
+	auto_free char *sources = run_source_prefix(r);
 	auto_strv struct strv names = STRV_INIT, binaries = STRV_INIT;
 	uint64_t start = clock_mono_ns();
 	struct train_options o = {
@@ -162,6 +177,9 @@ static int train_fresh(struct run *r, const struct node_key *k, struct error *er
 	struct train_options prove = o;
 
 	prove.folder = proof;
+	o.coverage = &r->coverage;
+	o.sources = sources;
+	o.phase_profiles = train_is_weighted(&r->plan.train) ? phases : NULL;
 	if (instrumented_names(r, &names, err) < 0 ||
 		place_binaries(r, &r->instrumented.binaries, bin, &binaries, err) < 0 ||
 		dir_create(folder, 0711, err) < 0 || dir_create(profiles, 0711, err) < 0 ||
@@ -171,10 +189,11 @@ static int train_fresh(struct run *r, const struct node_key *k, struct error *er
 	if (tree_remove(profiles, err) < 0 || dir_create(profiles, 0711, err) < 0 ||
 		train_run(&o, &r->training, err) < 0)
 		return -1;
+	r->has_coverage = true;
 	run_note_driver(r, &r->training);
 	if (node_gate(r, GATE_AFTER_TRAINING, err) < 0)
 		return -1;
-	return commit(r, k, profiles, clock_mono_ns() - start, err);
+	return commit(r, k, profiles, phases, clock_mono_ns() - start, err);
 }
 
 int node_train(struct run *r, struct error *err)

@@ -9,11 +9,12 @@
 #include "pipeline/run.h"
 #include "pipeline/why.h"
 #include "profile/profile.h"
+#include "train/train.h"
 
 /* In the published profile the sources' folder in the keys of local functions reads like this. */
 #define SOURCE_MARK "{source}/"
 
-static char *source_prefix(const struct run *r)
+char *run_source_prefix(const struct run *r)
 {
 	auto_free char *slot = store_path(&r->store, "slot/src/");
 
@@ -51,11 +52,14 @@ static int merge_raw(struct run *r, const char *path, struct error *err)
 {
 	auto_free char *folder = store_node_folder(&r->store, r->train_key);
 	auto_free char *raw = path_join(folder, "raw");
-	auto_free char *prefix = source_prefix(r);
+	auto_free char *prefix = run_source_prefix(r);
+	auto_free char *phases = path_join(folder, TRAIN_PHASES);
 	struct adding a = {profile_new()};
 	int result;
 
 	result = tree_walk(raw, add_raw, &a, err);
+	if (result == 0)
+		result = train_weigh(a.profile, &r->plan.train, &r->coverage, phases, err);
 	if (result == 0)
 		result = profile_rekey(a.profile, prefix, SOURCE_MARK, err);
 	if (result == 0)
@@ -82,7 +86,7 @@ static int note_function(
 /* Writes the profile as one compiler can read it, with this machine's paths in its keys. */
 static int encode(struct run *r, const char *published, int llvm, char **ret, struct error *err)
 {
-	auto_free char *prefix = source_prefix(r);
+	auto_free char *prefix = run_source_prefix(r);
 	auto_free char *path = xasprintf("%s/encoded-%d.profdata", r->scratch, llvm);
 	struct profile *p = profile_new();
 	char sha[SHA256_HEX];

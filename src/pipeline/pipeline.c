@@ -128,6 +128,9 @@ static void end_report(struct run *r)
 	strv_add_all(&p->added_optimised, &r->optimised.added);
 	p->training = r->training;
 	r->training = (struct training_facts){0};
+	p->coverage = r->coverage;
+	p->has_coverage = r->has_coverage;
+	r->coverage = (struct coverage_facts){0};
 	p->profile = r->profile;
 	r->profile = (struct profile_facts){0};
 	p->provenance = r->provenance;

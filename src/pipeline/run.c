@@ -179,6 +179,7 @@ void run_close(struct run *r)
 	training_facts_release(&r->training);
 	training_facts_release(&r->replay);
 	profile_facts_release(&r->profile);
+	coverage_facts_release(&r->coverage);
 	provenance_release(&r->provenance);
 	source_tree_release(&r->sources);
 	strv_release(&r->skip);

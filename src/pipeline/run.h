@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "config/plan.h"
 #include "facts/compile.h"
+#include "facts/coverage.h"
 #include "facts/profile_facts.h"
 #include "facts/training.h"
 #include "facts/verdict.h"
@@ -28,6 +29,8 @@ struct build_out {
 };
 
 #define RUN_COMPILERS_MAX 32
+/* Below a train node: what each phase counted, when weights differ. */
+#define TRAIN_PHASES "phases"
 
 struct run {
 	const struct pipeline_options *o;
@@ -61,6 +64,8 @@ struct run {
 	char *train_key;
 	struct strv conditions; /* what the phases' `when:` commands say, see train_conditions() */
 	struct training_facts training, replay;
+	struct coverage_facts coverage; /* of the training; see has_coverage */
+	bool has_coverage;
 	char *published; /* the profile as published, in the store */
 	struct profile_facts profile;
 	struct provenance provenance;
@@ -89,6 +94,9 @@ int node_train(struct run *r, struct error *err);
 /* Adds what a training depends on beside the binaries: plan, environment, `when:` commands. */
 int node_key_training(struct run *r, struct node_key *k, struct error *err);
 int node_merge(struct run *r, struct error *err);
+/* What the sources' folder is in the keys of local functions, with a slash at its end; caller
+ * frees. */
+char *run_source_prefix(const struct run *r);
 int node_gate(struct run *r, enum gate_moment moment, struct error *err);
 /* profile-was-used, as far as one build alone can be judged: a binary without a recorded link, or
  * objects without a recorded compilation. */

@@ -19,6 +19,7 @@ void report_release(struct report *r)
 	free(r->stages);
 	verdicts_release(&r->verdicts);
 	training_facts_release(&r->training);
+	coverage_facts_release(&r->coverage);
 	profile_facts_release(&r->profile);
 	provenance_release(&r->provenance);
 	comparisons_release(&r->comparisons);

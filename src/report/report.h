@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "facts/compile.h"
+#include "facts/coverage.h"
 #include "facts/profile_facts.h"
 #include "facts/training.h"
 #include "facts/trial.h"
@@ -33,6 +34,8 @@ struct report {
 	size_t n_stages, cap_stages;
 	struct verdicts verdicts;
 	struct training_facts training;
+	struct coverage_facts coverage;
+	bool has_coverage;
 	struct profile_facts profile; /* its functions are not printed */
 	struct provenance provenance;
 	struct comparisons comparisons;
@@ -68,3 +71,5 @@ void report_comparison_text(const struct comparisons *c, const char *label, stru
 json_t *report_bench_json(const struct report *r);
 /* "-5.1 % [-6.2, -4.0]" or "no difference shown [-0.6, +0.9]". */
 void report_change_text(const struct comparison *c, struct buf *out);
+/* What the phases executed, as tables; many: all that is listed, not only the first of it. */
+void report_coverage_text(const struct coverage_facts *c, bool many, struct buf *out);

@@ -163,6 +163,8 @@ json_t *report_json(const struct report *r)
 	json_object_set_new(o, "time", time_json(r));
 	json_object_set_new(o, "gates", verdicts_json(&r->verdicts));
 	json_object_set_new(o, "training", training_json(&r->training));
+	json_object_set_new(
+		o, "coverage", r->has_coverage ? coverage_json(&r->coverage) : json_null());
 	json_object_set_new(o, "profile", profile_json(r));
 	json_object_set_new(added, "plain", json_from_strv(&r->added_plain));
 	json_object_set_new(added, "instrumented", json_from_strv(&r->added_instrumented));

@@ -7,32 +7,7 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "report/report.h"
-
-/* Indented by two spaces, without spaces at the ends of lines. */
-static void add_indented(struct buf *out, const char *text)
-{
-	while (*text) {
-		size_t n = strcspn(text, "\n"), shown = n;
-
-		while (shown && text[shown - 1] == ' ')
-			shown--;
-		if (shown) {
-			buf_adds(out, "  ");
-			buf_add(out, text, shown);
-		}
-		buf_addc(out, '\n');
-		text += n + (text[n] == '\n');
-	}
-}
-
-static void print_table(struct table *t, struct buf *out)
-{
-	auto_buf struct buf text = BUF_INIT;
-
-	table_print(t, &text);
-	add_indented(out, buf_str(&text));
-	table_free(t);
-}
+#include "report/text.h"
 
 static double percent(double ratio)
 {
@@ -125,8 +100,7 @@ static void add_notes(const struct comparisons *c, size_t scenarios, struct buf 
 		c->v[0].base, c->v[0].base);
 	if (c->n_weighted)
 		buf_adds(out, "  all, by weight: geometric mean of the ratios by the phases' "
-			      "`weight`; its interval\n  holds for this figure alone. The profile "
-			      "itself is not weighted.\n");
+			      "`weight`; its interval\n  holds for this figure alone\n");
 	for (size_t i = 0; i < c->n; i++)
 		if (c->v[i].shown == SHOWN_MORE && !is_null(c, i, scenarios))
 			buf_addf(out,
@@ -162,10 +136,10 @@ void report_comparison_text(const struct comparisons *c, const char *label, stru
 		weighted_row(t, c, label);
 	buf_addf(out, "CPU time%s%s against %s, %u launches%s%s%s\n", *unit ? " per " : "", unit,
 		c->v[0].base, c->v[0].launches, *label ? " (" : "", label, *label ? ")" : "");
-	print_table(t, out);
+	report_print_table(t, out);
 	add_notes(c, scenarios, out);
 	if (c->warnings && *c->warnings)
-		add_indented(out, c->warnings);
+		report_add_indented(out, c->warnings);
 	buf_addc(out, '\n');
 }
 
@@ -212,7 +186,7 @@ static void add_stages(const struct report *r, struct buf *out)
 	note = multiple > 0 ? xasprintf("%.1f times the plain build", multiple) : xstrdup("");
 	stage_row(t, "total", wall, cpu, note);
 	buf_adds(out, "Stages\n");
-	print_table(t, out);
+	report_print_table(t, out);
 	buf_addc(out, '\n');
 }
 
@@ -232,7 +206,7 @@ static void add_gates(const struct report *r, struct buf *out)
 		table_cell(t, "%s", v->summary);
 	}
 	buf_adds(out, "Gates\n");
-	print_table(t, out);
+	report_print_table(t, out);
 	buf_addc(out, '\n');
 }
 
@@ -250,7 +224,7 @@ static void add_artefacts(const struct report *r, struct buf *out)
 		table_cell(t, "%s", r->artefacts[i].sha256);
 	}
 	buf_addf(out, "Artefacts%s%s\n", r->dist ? " in " : "", r->dist ? r->dist : "");
-	print_table(t, out);
+	report_print_table(t, out);
 	buf_addc(out, '\n');
 }
 
@@ -272,7 +246,7 @@ static void add_training(const struct report *r, struct buf *out)
 			"%zu processes\n",
 			ok, t->n_phases, (unsigned long long)done, t->n_processes);
 	if (t->failure)
-		add_indented(out, t->failure);
+		report_add_indented(out, t->failure);
 	if (r->profile.sha256)
 		buf_addf(out, "Profile: %llu functions, %llu executed, sha256 %s%s\n",
 			(unsigned long long)r->profile.functions,
@@ -317,6 +291,10 @@ void report_text(const struct report *r, struct buf *out)
 	add_stages(r, out);
 	add_gates(r, out);
 	add_artefacts(r, out);
+	if (r->has_coverage) {
+		report_coverage_text(&r->coverage, false, out);
+		buf_addc(out, '\n');
+	}
 	report_comparison_text(&r->comparisons, label, out);
 	while (out->n > 1 && out->p[out->n - 1] == '\n' && out->p[out->n - 2] == '\n')
 		out->p[--out->n] = '\0';

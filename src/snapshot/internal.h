@@ -89,6 +89,11 @@ void copies_want(struct copies *c, uint64_t at, size_t n);
 /* Reads all copies from index `from` on. */
 int copies_read(struct copies *c, size_t from, pid_t tid, struct error *err);
 void copies_sort(struct copies *c);
+/* Drops those that were added after the sorting, for a reading anew. */
+static inline void copies_forget_lists(struct copies *c)
+{
+	c->n = c->sorted;
+}
 /* n bytes at an address, or NULL. */
 const uint8_t *copies_look(const void *copies, uint64_t at, size_t n);
 int memory_read(pid_t tid, uint64_t at, void *to, size_t n, struct error *err);
@@ -110,3 +115,11 @@ struct stop_facts {
  * whet wait meanwhile. Returns what work returned, or -1. */
 int stopped_call(pid_t pid, int (*work)(void *ctx, struct error *err), void *ctx,
 	struct stop_facts *ret, struct error *err);
+
+/* ---- rest.c ------------------------------------------------------------------------------------
+ */
+
+/* Calls work while all threads of the process sleep, without stopping it: again when one ran
+ * meanwhile, so work must start anew each time. 0 done, 1 the process did not come to rest, -1 work
+ * failed. */
+int rested_call(pid_t pid, int (*work)(void *ctx, struct error *err), void *ctx, struct error *err);

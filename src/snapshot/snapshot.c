@@ -27,6 +27,7 @@ void snapshot_release(struct snapshot *s)
 
 struct taking {
 	pid_t pid, tid;
+	bool rested; /* without stopping it, when it rests */
 	struct images images;
 	struct mappings maps;
 	struct copies copies;
@@ -64,9 +65,22 @@ static int read_stopped(void *ctx, struct error *err)
 {
 	struct taking *t = ctx;
 
+	copies_forget_lists(&t->copies);
 	if (copies_read(&t->copies, 0, t->tid, err) < 0)
 		return -1;
 	return lists_read(&t->copies, &t->images, t->tid, err);
+}
+
+static int read_now(struct taking *t, struct snapshot *s, struct error *err)
+{
+	struct stop_facts stop = {0};
+	int rc = t->rested ? rested_call(t->pid, read_stopped, t, err) : 1;
+
+	if (rc == 1)
+		rc = stopped_call(t->pid, read_stopped, t, &stop, err);
+	s->stopped_ns = stop.ns;
+	s->threads = stop.threads;
+	return rc;
 }
 
 /* 0 taken, 1 what is loaded has changed meanwhile, -1 error. */
@@ -74,7 +88,6 @@ static int try_once(struct taking *t, struct snapshot *s, struct error *err)
 {
 	struct mappings now = {0};
 	struct error failed = ERROR_INIT;
-	struct stop_facts stop;
 	bool same;
 	char state;
 	int rc;
@@ -87,9 +100,7 @@ static int try_once(struct taking *t, struct snapshot *s, struct error *err)
 	if (!state || state == 'Z' || state == 'X')
 		return 1;
 	prepare(t);
-	rc = stopped_call(t->pid, read_stopped, t, &stop, &failed);
-	s->stopped_ns = stop.ns;
-	s->threads = stop.threads;
+	rc = read_now(t, s, &failed);
 	/* The process may be gone by now, killed right after it was read: the copies are good. */
 	same = mappings_read(t->pid, t->tid, &now, NULL) < 0 || same_code(&t->maps, &now);
 	mappings_release(&now);
@@ -187,19 +198,32 @@ static int write_all(struct taking *t, const char *path, struct snapshot *s, str
 	return file_write_atomic(path, out.p, out.n, 0644, err);
 }
 
-int snapshot_write(pid_t pid, const char *path, struct snapshot *ret, struct error *err)
+static int write_taken(struct taking *t, const char *path, struct snapshot *ret, struct error *err)
 {
-	struct taking t = {.pid = pid};
 	struct snapshot s = {0};
-	int rc = take(&t, &s, err);
+	int rc = take(t, &s, err);
 
 	if (rc == 0)
-		rc = write_all(&t, path, &s, err);
-	taking_clear(&t);
+		rc = write_all(t, path, &s, err);
+	taking_clear(t);
 	if (rc < 0) {
 		snapshot_release(&s);
 		return -1;
 	}
 	*ret = s;
 	return 0;
+}
+
+int snapshot_write(pid_t pid, const char *path, struct snapshot *ret, struct error *err)
+{
+	struct taking t = {.pid = pid};
+
+	return write_taken(&t, path, ret, err);
+}
+
+int snapshot_write_rested(pid_t pid, const char *path, struct snapshot *ret, struct error *err)
+{
+	struct taking t = {.pid = pid, .rested = true};
+
+	return write_taken(&t, path, ret, err);
 }

@@ -38,3 +38,7 @@ void snapshot_release(struct snapshot *s);
  * that says why: no such process, no permission, no instrumented image, counters without records.
  */
 int snapshot_write(pid_t pid, const char *path, struct snapshot *ret, struct error *err);
+/* The same of a process that is expected to rest: it is not stopped while all its threads sleep
+ * (stopped_ns and threads are 0 then), so no system call of it is interrupted. One that does not
+ * come to rest within a quarter of a second is stopped after all. */
+int snapshot_write_rested(pid_t pid, const char *path, struct snapshot *ret, struct error *err);

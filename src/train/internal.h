@@ -80,9 +80,12 @@ struct running {
 	pid_t pid;
 };
 
+struct coverage; /* coverage.h */
+
 struct session {
 	const struct train_options *o;
-	const char *profiles; /* NULL: replay */
+	struct coverage *coverage; /* NULL: counters are not read between the phases */
+	const char *profiles;      /* NULL: replay */
 	struct training_facts *facts;
 	struct strv vars;         /* placeholders */
 	struct strv launches;     /* folders below profiles */

@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -83,50 +84,89 @@ static void take_result(const struct ticking *t, const struct running *to,
 		r->log = service_log_tail(to->s, LOG_LINES);
 }
 
+/* What held the run up belongs to a failure, and is worth a note after a success. */
+static void tell_remark(const struct ticking *t, const struct load_result *l, uint64_t server_cpu,
+	struct phase_result *r)
+{
+	auto_free char *remark = load_remark(l, server_cpu);
+	char *both;
+
+	if (!remark)
+		return;
+	if (r->status == PHASE_OK) {
+		events_note(t->s->o->events, "phase '%s': %s", t->phase->name, remark);
+		return;
+	}
+	both = xasprintf("%s\n%s", r->problem, remark);
+	free(r->problem);
+	r->problem = both;
+}
+
+static int cpu_of(const struct running *x, uint64_t *ret, struct error *err)
+{
+	*ret = 0;
+	return x ? service_cpu_ns(x->s, ret, err) : 0;
+}
+
+/* The CPU of the service that is asked, and of the subject, during the run. */
+struct cpu_pair {
+	uint64_t asked, subject;
+};
+
+static int cpu_read(
+	struct session *s, const struct plan_phase *p, struct cpu_pair *ret, struct error *err)
+{
+	if (cpu_of(target(s, &p->http), &ret->asked, err) < 0)
+		return -1;
+	return cpu_of(session_subject(s), &ret->subject, err);
+}
+
 static int run_load(struct session *s, const struct plan_phase *p, struct mix *m,
 	struct phase_result *r, struct error *err)
 {
 	struct ticking t = {.s = s, .phase = p};
 	struct load_result result = {0};
 	struct error own = ERROR_INIT;
+	struct cpu_pair before, after;
 
 	m->plan.tick = tick;
 	m->plan.tick_ctx = &t;
+	if (cpu_read(s, p, &before, err) < 0)
+		return -1;
 	t.end = clock_mono_ns() + phase_timeout(p);
-	if (load_run(&m->plan, &result, &own) == 0) {
-		take_result(&t, target(s, &p->http), &result, r);
-		load_result_release(&result);
-	} else if (!t.dead) {
+	if (load_run(&m->plan, &result, &own) < 0 && !t.dead) {
 		free(t.sockets);
 		return error_move(err, &own);
 	}
 	error_release(&own);
-	free(t.sockets);
-	if (t.dead) {
-		r->status = PHASE_FAILED;
-		if (r->done < t.done)
-			r->done = t.done;
+	if (cpu_read(s, p, &after, err) < 0) {
+		free(t.sockets);
+		load_result_release(&result);
+		return -1;
 	}
+	r->subject_cpu_ns = after.subject - before.subject;
+	if (!t.dead) {
+		take_result(&t, target(s, &p->http), &result, r);
+		tell_remark(&t, &result, after.asked - before.asked, r);
+	} else {
+		r->status = PHASE_FAILED;
+		r->done = t.done;
+	}
+	load_result_release(&result);
+	free(t.sockets);
 	return 0;
 }
 
 int phase_http(
 	struct session *s, const struct plan_phase *p, struct phase_result *r, struct error *err)
 {
-	struct running *subject = session_subject(s);
-	uint64_t before = 0, after = 0;
 	struct mix m = {0};
 	int result;
 
 	r->planned = p->http.requests;
 	result = mix_make(s->o->plan, p, &s->vars, &m, err);
-	if (result == 0 && subject)
-		result = service_cpu_ns(subject->s, &before, err);
 	if (result == 0)
 		result = run_load(s, p, &m, r, err);
-	if (result == 0 && subject)
-		result = service_cpu_ns(subject->s, &after, err);
-	r->subject_cpu_ns = after - before;
 	mix_release(&m);
 	return result < 0 ? error_context(err, "phase '%s'", p->name) : 0;
 }

@@ -125,6 +125,31 @@ bool private_network_possible(char **why)
 	return e == 0;
 }
 
+/* What the phases executed goes beside the facts. */
+static char *coverage_path(const char *facts)
+{
+	return xasprintf("%s.coverage", facts);
+}
+
+static int write_coverage(const struct train_options *o, const char *facts, struct error *err)
+{
+	auto_free char *path = coverage_path(facts);
+
+	return o->coverage ? coverage_facts_write(o->coverage, path, err) : 0;
+}
+
+static int take_coverage(const struct train_options *o, const char *facts, struct error *err)
+{
+	auto_free char *path = coverage_path(facts);
+
+	if (!o->coverage)
+		return 0;
+	if (coverage_facts_read(path, o->coverage, err) < 0)
+		return -1;
+	(void)unlink(path);
+	return 0;
+}
+
 /* ---- The child --------------------------------------------------------------------------------
  */
 
@@ -149,6 +174,8 @@ _Noreturn static void run_child(
 		r = run(&own, &facts, &err);
 	if (r == 0)
 		r = training_facts_write(&facts, path, &err);
+	if (r == 0)
+		r = write_coverage(o, path, &err);
 	if (r < 0)
 		send_message(pipe, (struct message){.kind = MESSAGE_ERROR, .code = (int)err.code},
 			NULL, err.msg);
@@ -248,6 +275,8 @@ int private_run(
 	listen_to(ends[0], o, &own);
 	close(ends[0]);
 	r = take_result(pid, path, &own, ret, err);
+	if (r == 0)
+		r = take_coverage(o, path, err);
 	error_release(&own);
 	return r;
 }

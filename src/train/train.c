@@ -7,6 +7,7 @@
 #include "base/disk.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "train/coverage.h"
 #include "train/internal.h"
 
 #define LOG_LINES 30
@@ -111,6 +112,8 @@ static int run_phases(struct session *s, size_t combination, bool *stop, struct 
 			continue;
 		if (run_one(s, p, r, err) < 0)
 			return -1;
+		if (r->status != PHASE_SKIPPED)
+			coverage_mark(s->coverage, s, COVERAGE_PHASE, r->setting, p->name);
 		*stop = r->status == PHASE_FAILED || r->status == PHASE_TIMEOUT;
 	}
 	return 0;
@@ -130,8 +133,10 @@ static int enter(struct session *s, size_t combination, bool *stop, struct error
 	struct error own = ERROR_INIT;
 
 	if ((combination ? session_change(s, combination, &own) : session_start(s, NULL, &own)) ==
-		0)
+		0) {
+		coverage_mark(s->coverage, s, COVERAGE_START, setting, NULL);
 		return 0;
+	}
 	if (setting)
 		(void)error_context(&own, "with %s", setting);
 	if (!can_be_judged(&own))
@@ -161,6 +166,7 @@ static int run_session(struct session *s, struct error *err)
 		r = -1;
 	if (r < 0 || session_collect(s, err) < 0)
 		return -1;
+	coverage_mark(s->coverage, s, COVERAGE_STOP, NULL, NULL);
 	snapshots_tell(s);
 	return 0;
 }
@@ -173,6 +179,25 @@ static int check_only(const struct train_options *o, struct error *err)
 		o->plan->file ? o->plan->file : "the plan");
 }
 
+/* With what each phase executes, when that is asked for. */
+static int run_covered(struct session *s, struct error *err)
+{
+	const struct train_options *o = s->o;
+	auto_free char *folder = path_join(o->folder, "coverage");
+	int r;
+
+	if (!o->coverage || !o->profiles)
+		return run_session(s, err);
+	s->coverage = coverage_new(o, folder, err);
+	if (!s->coverage)
+		return -1;
+	r = run_session(s, err);
+	if (r == 0)
+		coverage_end(s->coverage, o->coverage);
+	coverage_free(s->coverage);
+	return r;
+}
+
 static int run_here(const struct train_options *o, struct training_facts *ret, struct error *err)
 {
 	struct training_facts facts = {.digest = xstrdup(o->plan->training_digest)};
@@ -182,7 +207,7 @@ static int run_here(const struct train_options *o, struct training_facts *ret, s
 	if (r == 0) {
 		r = session_open(&s, o, o->profiles, &facts, err);
 		if (r == 0)
-			r = run_session(&s, err);
+			r = run_covered(&s, err);
 		session_close(&s);
 	}
 	if (r == 0) {

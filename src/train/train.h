@@ -7,7 +7,10 @@
 #include "base/events.h"
 #include "base/strv.h"
 #include "config/plan.h"
+#include "facts/coverage.h"
 #include "facts/training.h"
+
+struct profile;
 
 struct train_options {
 	const struct plan *plan;
@@ -26,6 +29,14 @@ struct train_options {
 	/* Of a replay: the training that it repeats; NULL: none. A service that did not end by
 	 * itself there need not here. */
 	const struct training_facts *training;
+	/* With profiles: gets what each phase executed; NULL: the counters are not read between the
+	 * phases. sources: what is left out in front of files' names; NULL. */
+	struct coverage_facts *coverage;
+	const char *sources;
+	/* A folder for what each phase counted, coverage_phase.profile; NULL: it is not kept. */
+	const char *phase_profiles;
+	/* The profiles are for the coverage alone: whether each process left one is not judged. */
+	bool no_evidence;
 };
 
 /* Runs the training of the plan. Paths in the facts (raw_file.path, process_evidence.file) are
@@ -49,3 +60,11 @@ int train_prove(const struct train_options *o, struct error *err);
  * to facts, sorted by launch and pid; what the list lacks is said in facts->failure. */
 int train_collect(const char *profiles, const char *launch, const struct strv *names_sha256,
 	struct training_facts *facts, struct error *err);
+
+/* Whether the phases' weights differ, so that the profile is to follow them. */
+bool train_is_weighted(const struct plan_train *t);
+/* Adds to p, which holds all counts of the training, what the phases lack for their shares in it to
+ * be as their weights (docs/whet-yaml.md). folder: the phases' profiles. ERR_ENVIRONMENT when what
+ * the phases counted is not known. */
+int train_weigh(struct profile *p, const struct plan_train *t, const struct coverage_facts *c,
+	const char *folder, struct error *err);

@@ -11,16 +11,32 @@ pub struct Config {
     /// Address and port to listen on; the command line may override the port.
     #[serde(default = "default_listen")]
     pub listen: std::net::SocketAddr,
+    /// TLS on a port of its own; without it there is none.
+    pub tls: Option<Tls>,
+    /// File that gets a line for each request; empty: none.
+    #[serde(default)]
+    pub access_log: PathBuf,
     /// Folder whose files are held in memory and served at `/`.
     pub site: PathBuf,
     /// Folder whose files are read from disk for each request, served at `/files/`.
     pub files: PathBuf,
     /// Server behind `/api/`, e.g. `127.0.0.1:8081`.
     pub upstream: String,
+    /// Server behind `/old/`; without it the path is not found.
+    pub old_upstream: Option<String>,
     #[serde(default = "default_workers")]
     pub workers: usize,
     #[serde(default)]
     pub uploads: Uploads,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tls {
+    pub listen: std::net::SocketAddr,
+    /// PEM files: the chain, the server's certificate first, and its key.
+    pub certificate: PathBuf,
+    pub key: PathBuf,
 }
 
 #[derive(Debug, Deserialize)]

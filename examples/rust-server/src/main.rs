@@ -1,10 +1,12 @@
-//! An HTTP/1.1 server: a cached site, files from disk, a proxy, uploads, health and metrics.
+//! An HTTP server: a cached site, files from disk, a proxy, uploads, health and metrics; HTTP/1.1 and
+//! HTTP/2, with and without TLS.
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser;
 
+mod access_log;
 mod conditional;
 mod config;
 mod files;
@@ -13,6 +15,7 @@ mod proxy;
 mod reply;
 mod server;
 mod site;
+mod tls;
 mod uploads;
 
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
@@ -28,6 +31,12 @@ struct Arguments {
     port: Option<u16>,
 }
 
+async fn listen(address: std::net::SocketAddr) -> Result<tokio::net::TcpListener, Error> {
+    tokio::net::TcpListener::bind(address)
+        .await
+        .map_err(|e| format!("cannot listen on {address}: {e}").into())
+}
+
 fn run(arguments: Arguments) -> Result<(), Error> {
     let mut config = config::read(&arguments.config)?;
     if let Some(port) = arguments.port {
@@ -39,10 +48,14 @@ fn run(arguments: Arguments) -> Result<(), Error> {
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let listener = tokio::net::TcpListener::bind(config.listen)
+        let plain = listen(config.listen).await?;
+        let tls = match &config.tls {
+            Some(tls) => Some((listen(tls.listen).await?, tls::acceptor(tls)?)),
+            None => None,
+        };
+        Arc::new(server::Server::new(config)?)
+            .serve(plain, tls)
             .await
-            .map_err(|e| format!("cannot listen on {}: {e}", config.listen))?;
-        Arc::new(server::Server::new(config)?).serve(listener).await
     })
 }
 

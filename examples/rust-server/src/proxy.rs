@@ -1,7 +1,7 @@
 //! Hands requests on to the upstream, with connections kept open.
 use hyper::body::Incoming;
 use hyper::header::{HeaderName, HeaderValue, CONNECTION, HOST, TRANSFER_ENCODING, UPGRADE};
-use hyper::{Request, StatusCode, Uri};
+use hyper::{Request, StatusCode, Uri, Version};
 use hyper_util::client::legacy::{connect::HttpConnector, Client};
 use hyper_util::rt::TokioExecutor;
 
@@ -40,6 +40,7 @@ impl Proxy {
             .map(|q| format!("?{q}"))
             .unwrap_or_default();
         *request.uri_mut() = format!("http://{}{path}{query}", self.upstream).parse::<Uri>()?;
+        *request.version_mut() = Version::HTTP_11;
         let headers = request.headers_mut();
         for name in &HOP_BY_HOP {
             headers.remove(name);

@@ -1,17 +1,55 @@
 //! Small answers and what all answers share.
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
 use bytes::Bytes;
-use http_body_util::{combinators::UnsyncBoxBody, BodyExt, Either, Full};
+use http_body_util::{combinators::UnsyncBoxBody, BodyExt, Full};
+use hyper::body::{Frame, SizeHint};
 use hyper::header::{HeaderValue, ALLOW, CONTENT_TYPE};
 use hyper::{Response, StatusCode};
 
 use crate::Error;
 
 /// A body that is in memory, or one that arrives in pieces.
-pub type Body = Either<Full<Bytes>, UnsyncBoxBody<Bytes, Error>>;
+pub enum Body {
+    Whole(Full<Bytes>),
+    Pieces(UnsyncBoxBody<Bytes, io::Error>),
+}
+
 pub type Reply = Response<Body>;
 
+impl hyper::body::Body for Body {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        match self.get_mut() {
+            Body::Whole(body) => Pin::new(body).poll_frame(cx).map_err(|e| match e {}),
+            Body::Pieces(body) => Pin::new(body).poll_frame(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Body::Whole(body) => body.is_end_stream(),
+            Body::Pieces(body) => body.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Body::Whole(body) => body.size_hint(),
+            Body::Pieces(body) => body.size_hint(),
+        }
+    }
+}
+
 pub fn whole(bytes: Bytes) -> Body {
-    Either::Left(Full::new(bytes))
+    Body::Whole(Full::new(bytes))
 }
 
 pub fn pieces<B>(body: B) -> Body
@@ -19,7 +57,7 @@ where
     B: hyper::body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Error>,
 {
-    Either::Right(body.map_err(Into::into).boxed_unsync())
+    Body::Pieces(body.map_err(|e| io::Error::other(e.into())).boxed_unsync())
 }
 
 pub fn text(status: StatusCode, content: impl Into<Bytes>) -> Reply {

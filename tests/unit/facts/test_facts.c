@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "facts/compile.h"
+#include "facts/coverage.h"
 #include "facts/profile_facts.h"
 #include "facts/training.h"
 #include "facts/trial.h"
@@ -348,6 +349,75 @@ static void test_comparisons(void **state)
 	samples_release(&s);
 }
 
+static struct coverage_functions functions_of(const char *name, const char *file, uint64_t all)
+{
+	struct coverage_functions f = {.n = 1, .cap = 1, .all = all};
+
+	f.v = xcalloc(1, sizeof(*f.v));
+	f.v[0] = (struct coverage_function){xstrdup(name), xstrdup(file), 12, 3000000000ULL, 0.25};
+	return f;
+}
+
+static struct coverage_facts sample_coverage(void)
+{
+	struct coverage_facts c = {.notes = xstrdup("one is missing"),
+		.functions = 10,
+		.counters = 50,
+		.executed_counters = 30,
+		.phase_functions = 6,
+		.outside_functions = 1,
+		.unreached = functions_of("v2", "h.c", 3),
+		.stopped_ns = 77};
+
+	c.n_phases = c.cap_phases = 1;
+	c.phases = xcalloc(1, sizeof(*c.phases));
+	c.phases[0] = (struct coverage_phase){.part = COVERAGE_PHASE,
+		.setting = xstrdup("a=1"),
+		.name = xstrdup("mix"),
+		.count = 9,
+		.functions = 8,
+		.counters = 7,
+		.new_functions = 6,
+		.new_counters = 5,
+		.new_count = 4,
+		.first = functions_of("f", NULL, 1),
+		.mostly = functions_of("m", NULL, 2),
+		.like = xstrdup("count"),
+		.alike = 0.5,
+		.useless = true,
+		.weight = 3,
+		.times = 2.5,
+		.profile = xstrdup("1.proftext")};
+	c.n_settings = c.cap_settings = 1;
+	c.settings = xcalloc(1, sizeof(*c.settings));
+	c.settings[0] =
+		(struct coverage_setting){xstrdup("a=1"), 9, functions_of("only", NULL, 4), true};
+	return c;
+}
+
+static void test_coverage_comes_back(void **state)
+{
+	auto_free char *path = in_folder("coverage.facts");
+	struct coverage_facts c = sample_coverage(), back = {0};
+	auto_json json_t *want = coverage_json(&c), *got = NULL;
+
+	assert_int_equal(coverage_facts_write(&c, path, NULL), 0);
+	assert_int_equal(coverage_facts_read(path, &back, NULL), 0);
+	got = coverage_json(&back);
+	assert_true(json_equal(want, got));
+	assert_string_equal(back.phases[0].like, "count");
+	assert_int_equal(back.phases[0].part, COVERAGE_PHASE);
+	assert_string_equal(back.unreached.v[0].file, "h.c");
+	assert_true(back.unreached.v[0].count == 3000000000ULL && back.unreached.all == 3);
+	assert_true(back.settings[0].reached && back.settings[0].only.all == 4);
+	assert_true(back.stopped_ns == 77);
+	coverage_facts_release(&c);
+	coverage_facts_release(&back);
+	put("coverage.facts",
+		"{\"format\":\"whet coverage facts 1\",\"phases\":[{\"part\":\"x\"}]}");
+	assert_int_equal(coverage_facts_read(path, &back, NULL), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -356,6 +426,7 @@ int main(void)
 		cmocka_unit_test(test_damaged_record_is_an_error),
 		cmocka_unit_test(test_build_facts_come_back),
 		cmocka_unit_test(test_training_facts_come_back),
+		cmocka_unit_test(test_coverage_comes_back),
 		cmocka_unit_test(test_provenance),
 		cmocka_unit_test(test_verdicts),
 		cmocka_unit_test(test_comparisons),

@@ -459,7 +459,7 @@ static void test_plain_text(void **state)
 	assert_int_equal(write(p.fds[0], text, sizeof(text) - 1), sizeof(text) - 1);
 	assert_int_equal(tls_handshake(p.client), TLS_FAILED);
 	problem = tls_problem(p.client);
-	assert_string_equal(problem, "wrong version number");
+	assert_string_equal(problem, "what the peer sent is not TLS (wrong version number)");
 	free(problem);
 	pair_close(&p);
 	SSL_CTX_free(server);

@@ -12,7 +12,7 @@
 
 struct peer {
 	struct script *s;
-	int fd;
+	struct wire w;
 	bool used, closed;
 	uint64_t on_conn;
 	pthread_t thread;
@@ -22,6 +22,7 @@ struct script {
 	int fd;
 	script_fn *fn;
 	void *ctx;
+	SSL_CTX *tls;
 	pthread_mutex_t lock;
 	pthread_t thread;
 	uint64_t requests, connections;
@@ -37,15 +38,22 @@ void reply_text(struct script_reply *r, const char *fmt, ...)
 	va_end(ap);
 }
 
-static bool send_reply(int fd, const struct script_reply *r)
+static bool send_reply(struct wire *w, const struct script_reply *r)
 {
-	size_t step = r->bytewise ? 1 : r->n;
+	size_t first = r->again ? r->again : r->n, step = r->bytewise ? 1 : first;
 
-	for (size_t i = 0; i < r->n; i += step) {
-		if (send(fd, r->bytes + i, step, MSG_NOSIGNAL) != (ssize_t)step)
+	for (size_t i = 0; i < first; i += step) {
+		if (!wire_write(w, r->bytes + i, step))
 			return false;
 		if (r->bytewise)
 			usleep(100);
+	}
+	if (!r->again)
+		return true;
+	usleep(r->pause_us);
+	for (size_t i = 0; i <= r->times; i++) {
+		if (!wire_write(w, r->bytes + r->again, r->n - r->again))
+			return false;
 	}
 	return true;
 }
@@ -62,7 +70,7 @@ static bool read_request(struct peer *p, char *buf, size_t size, struct http_hea
 			return false;
 		if (r == HTTP_DONE && *have >= h->size + h->length)
 			return true;
-		k = recv(p->fd, buf + *have, size - *have, 0);
+		k = wire_read(&p->w, buf + *have, size - *have);
 		if (k <= 0)
 			return false;
 		*have += (size_t)k;
@@ -91,12 +99,10 @@ static void ask(struct peer *p, const struct http_head *h, const char *buf, stru
 
 static void peer_end(struct peer *p, enum after after)
 {
-	struct linger now = {.l_onoff = 1, .l_linger = 0};
-
-	if (after == AFTER_RESET)
-		setsockopt(p->fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	if (after == AFTER_ALERT && p->w.ssl)
+		tls_send_alert(p->w.ssl);
 	pthread_mutex_lock(&p->s->lock);
-	close(p->fd);
+	wire_close(&p->w, after == AFTER_CLOSE || after == AFTER_KEEP, after == AFTER_RESET);
 	p->closed = true;
 	pthread_mutex_unlock(&p->s->lock);
 }
@@ -110,19 +116,22 @@ static void *peer_run(void *arg)
 	char *buf = malloc(size);
 	enum after after = AFTER_KEEP;
 
+	if (!wire_open(&p->w, p->w.fd, p->s->tls))
+		after = AFTER_CUT;
 	while (after == AFTER_KEEP && read_request(p, buf, size, h, &have)) {
 		r->n = 0;
 		r->after = AFTER_KEEP;
 		r->bytewise = false;
+		r->again = r->times = r->pause_us = 0;
 		ask(p, h, buf, r);
 		after = r->after;
 		have -= h->size + h->length;
 		memmove(buf, buf + h->size + h->length, have);
-		if (!send_reply(p->fd, r))
+		if (!send_reply(&p->w, r))
 			break;
 	}
 	if (after == AFTER_HANG) {
-		while (recv(p->fd, buf, size, 0) > 0)
+		while (wire_read(&p->w, buf, size) > 0)
 			;
 	}
 	peer_end(p, after);
@@ -147,7 +156,7 @@ static void *accept_run(void *arg)
 		if (s->connections == CONNECTIONS_MAX)
 			abort();
 		p = &s->peers[s->connections++];
-		*p = (struct peer){.s = s, .fd = fd, .used = true};
+		*p = (struct peer){.s = s, .w.fd = fd, .used = true};
 		pthread_create(&p->thread, NULL, peer_run, p);
 		pthread_mutex_unlock(&s->lock);
 	}
@@ -155,12 +164,18 @@ static void *accept_run(void *arg)
 
 struct script *script_start(script_fn *fn, void *ctx, uint16_t *port)
 {
+	return script_start_tls(fn, ctx, NULL, port);
+}
+
+struct script *script_start_tls(script_fn *fn, void *ctx, SSL_CTX *tls, uint16_t *port)
+{
 	struct script *s = calloc(1, sizeof(*s));
 	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t n = sizeof(a);
 
 	s->fn = fn;
 	s->ctx = ctx;
+	s->tls = tls;
 	pthread_mutex_init(&s->lock, NULL);
 	s->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (bind(s->fd, (struct sockaddr *)&a, n) < 0 || listen(s->fd, 128) < 0 ||
@@ -196,7 +211,7 @@ void script_close_idle(struct script *s)
 	pthread_mutex_lock(&s->lock);
 	for (size_t i = 0; i < s->connections; i++) {
 		if (s->peers[i].used && !s->peers[i].closed)
-			shutdown(s->peers[i].fd, SHUT_RDWR);
+			shutdown(s->peers[i].w.fd, SHUT_RDWR);
 	}
 	pthread_mutex_unlock(&s->lock);
 }

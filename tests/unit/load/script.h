@@ -13,8 +13,16 @@
 
 #include "http/http.h"
 #include "load/load.h"
+#include "wire.h"
 
-enum after { AFTER_KEEP, AFTER_CLOSE, AFTER_RESET, AFTER_HANG };
+enum after {
+	AFTER_KEEP,
+	AFTER_CLOSE,
+	AFTER_RESET,
+	AFTER_HANG,
+	AFTER_ALERT, /* a fatal TLS alert */
+	AFTER_CUT,   /* closes without the end of TLS */
+};
 
 struct script_request {
 	const char *method, *target; /* NUL-terminated */
@@ -29,6 +37,9 @@ struct script_reply {
 	size_t n;
 	enum after after;
 	bool bytewise; /* sent in single bytes */
+	/* The bytes from again on are sent so many times more, or until the driver is gone. */
+	size_t again, times;
+	unsigned int pause_us; /* before the bytes from again on */
 };
 
 struct script;
@@ -36,6 +47,8 @@ typedef void script_fn(void *ctx, const struct script_request *q, struct script_
 
 /* Starts listening on 127.0.0.1; one thread per connection, fn is called under a lock. */
 struct script *script_start(script_fn *fn, void *ctx, uint16_t *port);
+/* The same with TLS; tls stays the caller's. */
+struct script *script_start_tls(script_fn *fn, void *ctx, SSL_CTX *tls, uint16_t *port);
 /* Requests read whole, and connections accepted, so far. */
 uint64_t script_requests(struct script *s);
 uint64_t script_connections(struct script *s);
@@ -45,5 +58,7 @@ void script_stop(struct script *s);
 
 void reply_text(struct script_reply *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-extern const struct CMUnitTest fault_tests[], mix_tests[], pure_tests[];
-extern const size_t n_fault_tests, n_mix_tests, n_pure_tests;
+extern const struct CMUnitTest fault_tests[], h2_tests[], learn_tests[], mix_tests[], pure_tests[],
+	tls_tests[];
+extern const size_t n_fault_tests, n_h2_tests, n_learn_tests, n_mix_tests, n_pure_tests,
+	n_tls_tests;

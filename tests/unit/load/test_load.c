@@ -497,16 +497,20 @@ int main(void)
 		cmocka_unit_test(test_slice_after_problem),
 		cmocka_unit_test(test_bad_plans),
 	};
-	struct CMUnitTest all[64];
+	static const struct {
+		const struct CMUnitTest *t;
+		const size_t *n;
+	} others[] = {{fault_tests, &n_fault_tests}, {h2_tests, &n_h2_tests},
+		{learn_tests, &n_learn_tests}, {mix_tests, &n_mix_tests},
+		{pure_tests, &n_pure_tests}, {tls_tests, &n_tls_tests}};
+	struct CMUnitTest all[128];
 	size_t n = 0;
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		all[n++] = own[i];
-	for (size_t i = 0; i < n_fault_tests; i++)
-		all[n++] = fault_tests[i];
-	for (size_t i = 0; i < n_mix_tests; i++)
-		all[n++] = mix_tests[i];
-	for (size_t i = 0; i < n_pure_tests; i++)
-		all[n++] = pure_tests[i];
+	for (size_t k = 0; k < sizeof(others) / sizeof(others[0]); k++) {
+		for (size_t i = 0; i < *others[k].n; i++)
+			all[n++] = others[k].t[i];
+	}
 	return _cmocka_run_group_tests("load", all, n, NULL, NULL);
 }

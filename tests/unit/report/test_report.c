@@ -298,6 +298,138 @@ static void test_json(void **state)
 	report_release(&r);
 }
 
+static struct coverage_functions one_function(const char *name, const char *file, uint64_t count)
+{
+	struct coverage_functions f = {.n = 1, .cap = 1, .all = 3};
+
+	f.v = xcalloc(1, sizeof(*f.v));
+	f.v[0] = (struct coverage_function){.name = xstrdup(name),
+		.file = xstrdup(file),
+		.counters = 7,
+		.count = count,
+		.share = 0.625};
+	return f;
+}
+
+static void add_phase(struct report *r, const struct coverage_phase *p)
+{
+	struct coverage_facts *c = &r->coverage;
+
+	array_reserve(c->phases, c->n_phases, c->cap_phases);
+	c->phases[c->n_phases] = *p;
+	c->phases[c->n_phases].name = xstrdup(p->name);
+	c->phases[c->n_phases].like = xstrdup(p->like);
+	c->phases[c->n_phases++].setting = xstrdup(p->setting);
+}
+
+static void fill_coverage(struct report *r)
+{
+	r->has_coverage = true;
+	r->coverage.functions = 20;
+	r->coverage.phase_functions = 12;
+	r->coverage.outside_functions = 2;
+	r->coverage.counters = 90;
+	r->coverage.executed_counters = 44;
+	r->coverage.unreached = one_function("ngx_http_v2_init", "src/v2.c", 0);
+	add_phase(r, &(struct coverage_phase){.count = 16, .functions = 3, .new_functions = 3});
+	add_phase(r, &(struct coverage_phase){.part = COVERAGE_PHASE,
+			     .name = (char *)(uintptr_t)"count",
+			     .count = 14006,
+			     .functions = 4,
+			     .new_functions = 3,
+			     .first = one_function("counted", NULL, 2000),
+			     .mostly = one_function("answer", "a.c", 4000)});
+	add_phase(r, &(struct coverage_phase){.part = COVERAGE_PHASE,
+			     .name = (char *)(uintptr_t)"again",
+			     .count = 14006,
+			     .functions = 4,
+			     .like = (char *)(uintptr_t)"count",
+			     .alike = 0.9987,
+			     .useless = true});
+	add_phase(r, &(struct coverage_phase){.part = COVERAGE_PHASE,
+			     .name = (char *)(uintptr_t)"idle",
+			     .useless = true});
+}
+
+static void test_coverage(void **state)
+{
+	struct report r = {0};
+	struct buf b = BUF_INIT;
+	auto_free char *text = NULL;
+
+	fill_coverage(&r);
+	text = text_of(&r);
+	has(text, "Coverage of the training\n");
+	has(text, "\n  (start)       16          3           3            0\n");
+	has(text, "\n  count      14006          4           3            3\n");
+	has(text, "\n  again      14006          4           0            0  useless: nothing new, "
+		  "and 99.9 % as 'count'\n");
+	has(text, "\n  idle           0          0           0            0  useless: executes "
+		  "nothing\n");
+	has(text, "\n  12 of 20 functions in phases, 2 before and after them alone; 44 of 90 "
+		  "counters\n");
+	has(text, "\nFunctions that nothing executes: 3 of 20; the largest\n");
+	has(text, "\n         7  ngx_http_v2_init  src/v2.c\n");
+	assert_null(strstr(text, "a phase executes first"));
+	assert_null(strstr(text, "times"));
+	r.coverage.phases[1].times = 2.5;
+	report_coverage_text(&r.coverage, false, &b);
+	has(buf_str(&b), "  mostly here  times\n");
+	has(buf_str(&b), "\n  count      14006          4           3            3    2.5\n");
+	buf_clear(&b);
+	report_coverage_text(&r.coverage, true, &b);
+	has(buf_str(&b), "\nFunctions that a phase executes first\n");
+	has(buf_str(&b), "\n  count  counted      2000      62.5 %\n");
+	has(buf_str(&b), "\n  count  answer       4000      62.5 %  a.c\n");
+	buf_release(&b);
+	report_release(&r);
+}
+
+static void test_coverage_of_settings(void **state)
+{
+	struct report r = {0};
+	struct coverage_setting *s;
+	auto_free char *text = NULL;
+
+	r.has_coverage = true;
+	s = r.coverage.settings = xcalloc(2, sizeof(*s));
+	r.coverage.n_settings = r.coverage.cap_settings = 2;
+	s[0] = (struct coverage_setting){.name = xstrdup("http1=new"),
+		.count = 9,
+		.reached = true,
+		.only = one_function("parse_new", NULL, 5)};
+	s[1] = (struct coverage_setting){.name = xstrdup("http1=off")};
+	add_phase(&r, &(struct coverage_phase){.part = COVERAGE_PHASE,
+			      .name = (char *)(uintptr_t)"count",
+			      .setting = (char *)(uintptr_t)"http1=new",
+			      .count = 9});
+	text = text_of(&r);
+	has(text, "\n  http1=new  count        9 ");
+	has(text, "\n  http1=new        9                     3  yes                              "
+		  "parse_new\n");
+	has(text, "\n  http1=off        0                     0  no: its phases executed "
+		  "nothing\n");
+	report_release(&r);
+}
+
+static void test_coverage_unknown(void **state)
+{
+	struct report r = {0};
+	auto_free char *text = NULL;
+	auto_json json_t *j = NULL;
+
+	r.has_coverage = true;
+	r.coverage.problem = xstrdup("no permission");
+	text = text_of(&r);
+	has(text, "Coverage of the training\n  not known: what each phase executes could not be "
+		  "read\n  no permission\n");
+	j = report_json(&r);
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(j, "coverage"), "problem")),
+		"no permission");
+	report_release(&r);
+}
+
 static void test_empty(void **state)
 {
 	struct report r = {0};
@@ -307,6 +439,7 @@ static void test_empty(void **state)
 	assert_string_equal(text, "?, started ?\n");
 	assert_true(json_is_null(json_object_get(j, "bench")));
 	assert_true(json_is_null(json_object_get(j, "label")));
+	assert_true(json_is_null(json_object_get(j, "coverage")));
 	report_release(&r);
 }
 
@@ -321,6 +454,9 @@ int main(void)
 		cmocka_unit_test(test_too_few_launches),
 		cmocka_unit_test(test_multiple),
 		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_coverage),
+		cmocka_unit_test(test_coverage_of_settings),
+		cmocka_unit_test(test_coverage_unknown),
 		cmocka_unit_test(test_empty),
 	};
 
