@@ -13,7 +13,8 @@
 #include "http/tls_bio.h"
 
 #define CHAIN_MAX ((long)64 << 10) /* bytes of a peer's certificates */
-#define QUEUE_MAX 4                /* entries of OpenSSL's queue that are told */
+#define CIPHERS "DEFAULT:@SECLEVEL=1"
+#define QUEUE_MAX 4 /* entries of OpenSSL's queue that are told */
 
 static const uint8_t alpn_both[] = "\x02h2\x08http/1.1";
 
@@ -116,8 +117,7 @@ static SSL_CTX *new_context(const SSL_METHOD *method, enum tls_version version, 
 {
 	SSL_CTX *ctx = SSL_CTX_new(method);
 
-	if (!ctx || !versions(ctx, version) ||
-		SSL_CTX_set_cipher_list(ctx, "DEFAULT:@SECLEVEL=1") != 1 ||
+	if (!ctx || !versions(ctx, version) || SSL_CTX_set_cipher_list(ctx, CIPHERS) != 1 ||
 		SSL_CTX_set_ciphersuites(ctx, TLS_DEFAULT_CIPHERSUITES) != 1) {
 		tls_error_set(err, ERR_INTERNAL, "make a TLS context");
 		SSL_CTX_free(ctx);
@@ -255,6 +255,16 @@ SSL_CTX *tls_client_context(const struct tls_client_options *o, struct error *er
 		SSL_CTX_free(ctx);
 		return NULL;
 	}
+	/* AES-128 first, as browsers ask. */
+	if (SSL_CTX_set_cipher_list(ctx, "ECDHE-ECDSA-AES128-GCM-SHA256:"
+					 "ECDHE-RSA-AES128-GCM-SHA256:" CIPHERS) != 1 ||
+		SSL_CTX_set_ciphersuites(ctx, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:"
+					      "TLS_CHACHA20_POLY1305_SHA256") != 1) {
+		tls_error_set(err, ERR_INTERNAL, "set the list of ciphers");
+		SSL_CTX_free(ctx);
+		return NULL;
+	}
+	SSL_CTX_set_read_ahead(ctx, 0); /* see tls_socket_buffer() */
 	if (list.n && SSL_CTX_set_alpn_protos(ctx, list.p, list.n) != 0) {
 		tls_error_set(err, ERR_INTERNAL, "set the list of protocols");
 		SSL_CTX_free(ctx);
@@ -300,6 +310,7 @@ SSL *tls_connect_new(SSL_CTX *ctx, int fd, struct error *err)
 	if (!ssl)
 		return NULL;
 	SSL_set_connect_state(ssl);
+	tls_socket_buffer(ssl);
 	if (SSL_set_tlsext_host_name(ssl, "localhost") != 1 ||
 		SSL_set1_host(ssl, "localhost") != 1 ||
 		(session && SSL_set_session(ssl, session) != 1)) {
@@ -375,6 +386,13 @@ int tls_write(SSL *ssl, const void *from, size_t n)
 	ERR_clear_error();
 	r = SSL_write(ssl, from, bounded(n));
 	return r > 0 ? r : result(ssl, r);
+}
+
+bool tls_holds(const SSL *ssl)
+{
+	const struct tls_socket *s = tls_socket_of(ssl);
+
+	return (s && s->in_off < s->in_n) || SSL_has_pending(ssl);
 }
 
 void tls_bye(SSL *ssl)

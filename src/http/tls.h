@@ -4,7 +4,7 @@
  *
  * Sockets are non-blocking and watched by the caller. A write never raises SIGPIPE. Records are
  * read ahead, so one recv() may bring several: read until the call wants more (or look at
- * SSL_has_pending()) before waiting for the socket. */
+ * tls_holds()) before waiting for the socket. */
 #pragma once
 
 #include <stdbool.h>
@@ -67,6 +67,8 @@ enum tls_result {
 int tls_handshake(SSL *ssl); /* 1: done */
 int tls_read(SSL *ssl, void *to, size_t n);
 int tls_write(SSL *ssl, const void *from, size_t n); /* may take less than n */
+/* Whether bytes that were received wait inside: no event of the socket will tell of them. */
+bool tls_holds(const SSL *ssl);
 /* close_notify, as far as the socket takes it. The session stays usable for resumption. */
 void tls_bye(SSL *ssl);
 

@@ -8,6 +8,8 @@
 #include <openssl/bio.h>
 #include <openssl/ssl.h>
 
+#define IN_SIZE ((size_t)32 << 10)
+
 /* An application record of 64 bytes whose seal is wrong under every key. */
 static int forge(char *to, int n)
 {
@@ -27,22 +29,43 @@ static bool would_block(int e)
 	return e == EAGAIN || e == EWOULDBLOCK || e == EINTR;
 }
 
-static int socket_read(BIO *b, char *to, int n)
+static ssize_t receive(BIO *b, struct tls_socket *s, char *to, size_t n)
 {
-	struct tls_socket *s = BIO_get_data(b);
-	ssize_t r;
+	ssize_t r = recv(s->fd, to, n, 0);
 
-	BIO_clear_retry_flags(b);
-	if (s->forged)
-		return forge(to, n);
-	r = recv(s->fd, to, (size_t)n, 0);
 	if (r < 0 && would_block(errno))
 		BIO_set_retry_read(b);
 	else if (r < 0)
 		s->error = errno;
 	else if (r == 0 && n > 0)
 		s->eof = true;
-	return (int)r;
+	return r;
+}
+
+static int socket_read(BIO *b, char *to, int n)
+{
+	struct tls_socket *s = BIO_get_data(b);
+	size_t k;
+
+	BIO_clear_retry_flags(b);
+	if (s->forged)
+		return forge(to, n);
+	if (!s->in || n <= 0)
+		return (int)receive(b, s, to, (size_t)n);
+	if (s->in_off == s->in_n) {
+		ssize_t r = receive(b, s, s->in, IN_SIZE);
+
+		if (r <= 0)
+			return (int)r;
+		s->in_off = 0;
+		s->in_n = (size_t)r;
+	}
+	k = s->in_n - s->in_off;
+	if (k > (size_t)n)
+		k = (size_t)n;
+	memcpy(to, s->in + s->in_off, k);
+	s->in_off += k;
+	return (int)k;
 }
 
 static int socket_write(BIO *b, const char *from, int n)
@@ -66,7 +89,11 @@ static long socket_ctrl(BIO *b, int cmd, long num, void *ptr)
 
 static int socket_destroy(BIO *b)
 {
-	free(BIO_get_data(b));
+	struct tls_socket *s = BIO_get_data(b);
+
+	if (s)
+		free(s->in);
+	free(s);
 	BIO_set_data(b, NULL);
 	return 1;
 }
@@ -117,4 +144,12 @@ void tls_socket_forge(SSL *ssl)
 
 	if (s)
 		s->forged = true;
+}
+
+void tls_socket_buffer(SSL *ssl)
+{
+	struct tls_socket *s = tls_socket_of(ssl);
+
+	if (s && !s->in)
+		s->in = malloc(IN_SIZE);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <openssl/types.h>
 
@@ -11,8 +12,14 @@ struct tls_socket {
 	int error;   /* errno of the last operation that failed for good; 0: none */
 	bool eof;    /* the peer has ended */
 	bool forged; /* reads give a record that nobody has sealed */
+	/* What was received before it was asked for; NULL: nothing ever is. */
+	char *in;
+	size_t in_off, in_n;
 };
 
 int tls_socket_attach(SSL *ssl, int fd);
 struct tls_socket *tls_socket_of(const SSL *ssl); /* NULL: none */
 void tls_socket_forge(SSL *ssl);
+/* From now on one recv() may bring several records. OpenSSL's own reading ahead moves all that it
+ * has for each of them. */
+void tls_socket_buffer(SSL *ssl);

@@ -106,14 +106,19 @@ static bool length_ok(struct load *l, const struct exchange *x, const struct loa
 	return true;
 }
 
+void answer_head_known(struct exchange *x, const struct http_head *h)
+{
+	x->status = h->status;
+	x->has_length = h->has_length && !h->chunked && !bodiless(h->status);
+	x->length = h->length;
+}
+
 bool answer_head_ok(struct load *l, struct exchange *x, const struct http_head *h, const char *p,
 	struct http_piece rest)
 {
 	struct load_class *k = &l->classes[x->class];
 
-	x->status = h->status;
-	x->has_length = h->has_length && !h->chunked && !bodiless(h->status);
-	x->length = h->length;
+	answer_head_known(x, h);
 	if (!class_status_ok(k, h->status))
 		return wrong_status(l, x, h->status, rest);
 	for (size_t i = 0; i < k->r->n_expect_headers; i++) {

@@ -102,8 +102,12 @@ struct load_class {
 	/* Exact bytes: the caller's, or those of the first answer whose digest was right. */
 	const char *body;
 	struct buf kept;
-	bool keeping;  /* an exchange is filling kept */
-	char **taught; /* values of r->learned; NULL: not yet */
+	bool keeping; /* an exchange is filling kept */
+	/* HTTP/1.1: the last head that was right, and what it said. Most are the same byte for byte
+	 * until the date changes. */
+	struct buf seen;
+	struct http_head seen_head; /* without its fields */
+	char **taught;              /* values of r->learned; NULL: not yet */
 	bool teaches;
 	bool asked; /* somebody learns from it, and its first request was begun */
 };
@@ -182,6 +186,8 @@ const char *load_h2_farewell(const struct conn *c);
 /* h: the answer's head with its fields at p. rest: what was received behind it. */
 bool answer_head_ok(struct load *l, struct exchange *x, const struct http_head *h, const char *p,
 	struct http_piece rest);
+/* Takes over what a head says that is known to be right. */
+void answer_head_known(struct exchange *x, const struct http_head *h);
 bool answer_interim_ok(struct load *l, struct exchange *x, int status);
 bool answer_piece_ok(struct load *l, struct exchange *x, struct http_piece piece);
 bool answer_end_ok(struct load *l, struct exchange *x);

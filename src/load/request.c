@@ -198,6 +198,7 @@ void classes_release(struct load *l)
 		free(k->last.p);
 		class_release_h2(k);
 		buf_release(&k->kept);
+		buf_release(&k->seen);
 	}
 	free(l->classes);
 	l->classes = NULL;

@@ -99,7 +99,7 @@ ssize_t transport_tls_write(struct transport *t, const char *p, size_t n, char w
 
 bool transport_holds(const struct transport *t)
 {
-	return t->ssl && SSL_has_pending(t->ssl);
+	return t->ssl && tls_holds(t->ssl);
 }
 
 int transport_tls_begin(struct transport *t, SSL_CTX *ctx, struct error *err)
