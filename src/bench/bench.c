@@ -262,9 +262,18 @@ static int prepare(struct bench *b, struct error *err)
 	return 0;
 }
 
+/* With the setting that was measured, as phases of a training are named. Caller frees. */
+static char *scenario_name(const struct bench *b, const struct scenario *sc)
+{
+	auto_free char *setting = plan_combination_text(b->o->plan, sc->combination);
+
+	return setting ? xasprintf("%s [%s]", sc->phase->name, setting) : xstrdup(sc->phase->name);
+}
+
 static int compare(struct bench *b, struct comparisons *ret, struct error *err)
 {
 	auto_free const char **names = xcalloc(b->n_scenarios, sizeof(*names));
+	auto_strv struct strv texts = STRV_INIT;
 	auto_free double *weights = xcalloc(b->n_scenarios, sizeof(*weights));
 	auto_free bool *per_run = xcalloc(b->n_scenarios, sizeof(*per_run));
 	auto_strv struct strv lines = STRV_INIT;
@@ -283,7 +292,8 @@ static int compare(struct bench *b, struct comparisons *ret, struct error *err)
 	for (size_t i = 0; i < b->n_scenarios; i++) {
 		const struct plan_phase *phase = b->scenarios[i].phase;
 
-		names[i] = phase->name;
+		strv_take(&texts, scenario_name(b, &b->scenarios[i]));
+		names[i] = texts.v[i];
 		weights[i] = phase->weight;
 		per_run[i] = phase->kind == PHASE_RUN;
 	}
