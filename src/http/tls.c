@@ -13,6 +13,7 @@
 #include "http/tls_bio.h"
 
 #define CHAIN_MAX ((long)64 << 10) /* bytes of a peer's certificates */
+#define SESSIONS_MAX 1024          /* that a server remembers; tickets are remembered by clients */
 #define QUEUE_MAX 4                /* entries of OpenSSL's queue that are told */
 
 static const uint8_t alpn_both[] = "\x02h2\x08http/1.1";
@@ -183,6 +184,7 @@ SSL_CTX *tls_server_context(const struct tls_server_options *o, struct error *er
 		SSL_CTX_set_alpn_select_cb(ctx, select_alpn, (void *)(uintptr_t)o->alpn);
 	if (o->resume) {
 		SSL_CTX_set_session_id_context(ctx, id, sizeof(id) - 1);
+		SSL_CTX_sess_set_cache_size(ctx, SESSIONS_MAX);
 	} else {
 		SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
 		SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
@@ -291,6 +293,14 @@ SSL *tls_connect_new(SSL_CTX *ctx, int fd, struct error *err)
 		return NULL;
 	}
 	return ssl;
+}
+
+void tls_free(SSL *ssl)
+{
+	/* A fatal error has taken the session out already: it stays out. */
+	if (ssl && SSL_is_init_finished(ssl))
+		SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+	SSL_free(ssl);
 }
 
 enum tls_alpn tls_alpn_of(const SSL *ssl)

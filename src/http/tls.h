@@ -44,10 +44,13 @@ struct tls_client_options {
 SSL_CTX *tls_server_context(const struct tls_server_options *o, struct error *err);
 SSL_CTX *tls_client_context(const struct tls_client_options *o, struct error *err);
 
-/* One end of a connection over the socket fd, which stays the caller's. Release with SSL_free().
+/* One end of a connection over the socket fd, which stays the caller's. Release with tls_free().
  * The client sends the name "localhost" and, with ca_file, checks that the leaf is for it. */
 SSL *tls_accept_new(SSL_CTX *ctx, int fd, struct error *err);
 SSL *tls_connect_new(SSL_CTX *ctx, int fd, struct error *err);
+/* Sends nothing. Unlike SSL_free() it leaves the session fit for resumption even when no
+ * close_notify went either way, as long as nothing has failed. NULL is fine. */
+void tls_free(SSL *ssl);
 
 /* After the handshake: one of TLS_ALPN_NONE, _H1, _H2. */
 enum tls_alpn tls_alpn_of(const SSL *ssl);
@@ -64,7 +67,7 @@ enum tls_result {
 int tls_handshake(SSL *ssl); /* 1: done */
 int tls_read(SSL *ssl, void *to, size_t n);
 int tls_write(SSL *ssl, const void *from, size_t n); /* may take less than n */
-/* close_notify, as far as the socket takes it. The session stays usable for resumption. */
+/* close_notify, as far as the socket takes it. */
 void tls_bye(SSL *ssl);
 
 /* A real fatal alert to the peer, in the midst of everything: the next read meets a forged record,

@@ -49,7 +49,7 @@ void client_free(struct origin *o, struct client *c)
 	c->dead = true;
 	h2_free(o, c);
 	exchange_release(o, &c->x);
-	SSL_free(c->ssl);
+	tls_free(c->ssl);
 	c->ssl = NULL;
 	close(c->fd);
 	if (c->prev)
@@ -399,7 +399,13 @@ static void resume(struct origin *o, struct client *c)
 		return;
 	if (c->in.n)
 		take_requests(o, c, c->in.p, c->in.n);
-	if (reads(c) && transport_pending(c))
+}
+
+/* Bytes that came in while the connection did not read may lie inside OpenSSL: the socket will not
+ * tell of them. */
+static void catch_up(struct origin *o, struct client *c)
+{
+	if (reads(c) && transport_pending(c) && c->x.due_ns == 0)
 		client_receive(o, c);
 }
 
@@ -425,14 +431,8 @@ static void shake(struct origin *o, struct client *c)
 	client_receive(o, c);
 }
 
-void client_event(struct origin *o, struct client *c, uint32_t events)
+static void event(struct origin *o, struct client *c, uint32_t events)
 {
-	if (c->dead)
-		return;
-	if (events & (EPOLLERR | EPOLLHUP | EPOLLRDHUP)) {
-		client_free(o, c);
-		return;
-	}
 	switch (c->state) {
 	case CLIENT_HANDSHAKE:
 		shake(o, c);
@@ -455,15 +455,20 @@ void client_event(struct origin *o, struct client *c, uint32_t events)
 	}
 }
 
-void exchange_due(struct origin *o, struct exchange *x)
+void client_event(struct origin *o, struct client *c, uint32_t events)
 {
-	struct client *c = x->client;
-
-	timer_clear(&o->timers, x);
-	if (x != &c->x) {
-		h2_due(o, x);
+	if (c->dead)
+		return;
+	if (events & (EPOLLERR | EPOLLHUP | EPOLLRDHUP)) {
+		client_free(o, c);
 		return;
 	}
+	event(o, c, events);
+	catch_up(o, c);
+}
+
+static void client_due(struct origin *o, struct client *c)
+{
 	switch (c->state) {
 	case CLIENT_LINGER:
 	case CLIENT_STALL:
@@ -472,8 +477,6 @@ void exchange_due(struct origin *o, struct exchange *x)
 	case CLIENT_DELAY:
 		if (answer_go(o, c) && c->in.n)
 			take_requests(o, c, c->in.p, c->in.n);
-		if (reads(c) && transport_pending(c))
-			client_receive(o, c);
 		return;
 	case CLIENT_SEND:
 		resume(o, c);
@@ -482,4 +485,16 @@ void exchange_due(struct origin *o, struct exchange *x)
 		client_receive(o, c);
 		return;
 	}
+}
+
+void exchange_due(struct origin *o, struct exchange *x)
+{
+	struct client *c = x->client;
+
+	timer_clear(&o->timers, x);
+	if (x == &c->x)
+		client_due(o, c);
+	else
+		h2_due(o, x);
+	catch_up(o, c);
 }

@@ -227,8 +227,9 @@ static void h2_flush(struct origin *o, struct client *c)
 		return;
 	}
 	if (r == 0) {
-		/* A client that does not read is not read either. */
-		(void)client_want(o, c, EPOLLOUT);
+		/* Reading goes on: it may say that less is to be sent. What it can leave behind is
+		 * bounded by the number of streams, and h2_noise(). */
+		(void)client_want(o, c, EPOLLIN | EPOLLOUT);
 		return;
 	}
 	if (h->ending ||

@@ -66,8 +66,8 @@ static void shake(struct pair *p)
 
 static void pair_close(struct pair *p)
 {
-	SSL_free(p->client);
-	SSL_free(p->server);
+	tls_free(p->client);
+	tls_free(p->server);
 	close(p->fds[0]);
 	close(p->fds[1]);
 }
@@ -305,7 +305,8 @@ static int resumed(bool server_on, bool client_on, enum tls_version version)
 			version == TLS_1_2 ? TLS1_2_VERSION : TLS1_3_VERSION);
 		assert_int_equal(SSL_session_reused(p.client), SSL_session_reused(p.server));
 		n += SSL_session_reused(p.client);
-		tls_bye(p.client);
+		if (i) /* in order, or not */
+			tls_bye(p.client);
 		pair_close(&p);
 	}
 	SSL_CTX_free(server);
