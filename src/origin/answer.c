@@ -11,11 +11,6 @@
 static const char text_type[] = "text/plain; charset=utf-8";
 static const char binary_type[] = "application/octet-stream";
 
-bool text_is(struct text t, const char *word)
-{
-	return t.p && strlen(word) == t.n && memcmp(t.p, word, t.n) == 0;
-}
-
 struct text ask_field(const struct ask *q, enum ask_field f)
 {
 	static const char *const names[ASK_FIELDS] = {

@@ -254,10 +254,11 @@ static void send_interim(struct origin *o, struct client *c)
 
 static void decide(struct origin *o, struct client *c, const char *p)
 {
-	struct route route = route_parse(p + c->head.target.off, c->head.target.n);
+	struct route route;
 	struct ask ask = {
 		.method = {p + c->head.method.off, c->head.method.n}, .head = &c->head, .bytes = p};
 
+	route_parse(p + c->head.target.off, c->head.target.n, &route);
 	c->keep = c->head.keep && !o->stopping && !(route.keep && c->served + 1 >= route.keep);
 	answer_begin(o, &c->x, &route, &ask);
 }

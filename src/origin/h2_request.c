@@ -131,7 +131,7 @@ static void decide(struct h2 *h, struct stream *s)
 		fields[i] = text_of(s, s->known[i]);
 	if (!path.p) /* CONNECT has none */
 		path = (struct text){"", 0};
-	route = route_parse(path.p, path.n);
+	route_parse(path.p, path.n, &route);
 	if (route.keep && h->requests >= route.keep)
 		h2_stop(h->c);
 	answer_begin(h->o, &s->x, &route, &ask);

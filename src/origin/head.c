@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define SERVER "\r\nServer: whet-origin\r\n"
+
 static void add_number(struct buf *b, uint64_t v)
 {
 	char digits[20];
@@ -47,16 +49,25 @@ static void add_extra(struct buf *b, const struct buf *extra)
 	}
 }
 
+static void add_start(struct buf *b, int status)
+{
+	if (status == 200) { /* most are, and in pieces this costs as much as all the rest */
+		buf_adds(b, "HTTP/1.1 200 OK" SERVER);
+		return;
+	}
+	buf_adds(b, "HTTP/1.1 ");
+	add_number(b, (uint64_t)status);
+	buf_addc(b, ' ');
+	buf_adds(b, http_status_text(status));
+	buf_adds(b, SERVER);
+}
+
 void head_write(struct client *c)
 {
 	const struct reply *f = &c->x.reply;
 	struct buf *b = &c->out;
 
-	buf_adds(b, "HTTP/1.1 ");
-	add_number(b, (uint64_t)f->status);
-	buf_addc(b, ' ');
-	buf_adds(b, http_status_text(f->status));
-	buf_adds(b, "\r\nServer: whet-origin\r\n");
+	add_start(b, f->status);
 	if (f->type && !status_without_body(f->status)) {
 		buf_adds(b, "Content-Type: ");
 		buf_add(b, f->type, f->type_n);

@@ -10,21 +10,24 @@
 
 #define HEADER_MAX 1024 /* bytes of a name or value in a path */
 
+/* A word with its length, by which most comparisons are done. */
+#define WORD(w) {w, sizeof(w) - 1}
+
 static const struct {
-	const char *word;
+	struct text word;
 	enum route_kind kind;
 	bool number;
 	uint64_t min, max;
 } words[] = {
-	{"health", ROUTE_HEALTH, false, 0, 0},
-	{"bytes", ROUTE_BYTES, true, 0, ROUTE_BYTES_MAX},
-	{"chunked", ROUTE_CHUNKED, true, 0, ROUTE_BYTES_MAX},
-	{"echo", ROUTE_ECHO, false, 0, 0},
-	{"status", ROUTE_STATUS, true, 200, 599},
-	{"reset", ROUTE_RESET, false, 0, 0},
-	{"close", ROUTE_CLOSE, false, 0, 0},
-	{"half", ROUTE_HALF, true, 1, ROUTE_BYTES_MAX},
-	{"slow", ROUTE_SLOW, true, 0, ROUTE_SLOW_MAX},
+	{WORD("health"), ROUTE_HEALTH, false, 0, 0},
+	{WORD("bytes"), ROUTE_BYTES, true, 0, ROUTE_BYTES_MAX},
+	{WORD("chunked"), ROUTE_CHUNKED, true, 0, ROUTE_BYTES_MAX},
+	{WORD("echo"), ROUTE_ECHO, false, 0, 0},
+	{WORD("status"), ROUTE_STATUS, true, 200, 599},
+	{WORD("reset"), ROUTE_RESET, false, 0, 0},
+	{WORD("close"), ROUTE_CLOSE, false, 0, 0},
+	{WORD("half"), ROUTE_HALF, true, 1, ROUTE_BYTES_MAX},
+	{WORD("slow"), ROUTE_SLOW, true, 0, ROUTE_SLOW_MAX},
 };
 
 static const char *const faults[FAULTS] = {
@@ -115,9 +118,9 @@ static bool number(struct text t, uint64_t min, uint64_t max, uint64_t *ret)
 	return v >= min && v <= max;
 }
 
-static bool is(struct text t, const char *word)
+static bool is(struct text t, struct text word)
 {
-	return strlen(word) == t.n && memcmp(t.p, word, t.n) == 0;
+	return t.n == word.n && memcmp(t.p, word.p, t.n) == 0;
 }
 
 /* The part after all that stands in front. */
@@ -166,7 +169,7 @@ static bool front_wrong(struct route *r, struct text *t)
 	if (r->fault || !segment(t, &kind) || !segment(t, &every))
 		return false;
 	for (enum fault f = FAULT_NONE + 1; f < FAULTS; f++) {
-		if (is(kind, faults[f]))
+		if (text_is(kind, faults[f]))
 			r->fault = f;
 	}
 	return r->fault && number(every, 1, ROUTE_COUNT_MAX, &r->every);
@@ -248,10 +251,10 @@ static bool front_header(struct route *r, struct text *t)
 }
 
 static const struct {
-	const char *word;
+	struct text word;
 	bool (*take)(struct route *r, struct text *t);
-} fronts[] = {{"delay", front_delay}, {"keep", front_keep}, {"wrong", front_wrong},
-	{"header", front_header}};
+} fronts[] = {{WORD("delay"), front_delay}, {WORD("keep"), front_keep},
+	{WORD("wrong"), front_wrong}, {WORD("header"), front_header}};
 
 /* 1: word was one and is taken, 0: it is none, -1: its arguments are wrong. */
 static int front_part(struct route *r, struct text word, struct text *t)
@@ -263,20 +266,19 @@ static int front_part(struct route *r, struct text word, struct text *t)
 	return 0;
 }
 
-struct route route_parse(const char *target, size_t n)
+void route_parse(const char *target, size_t n, struct route *ret)
 {
-	struct route r = {.kind = ROUTE_UNKNOWN};
 	struct text t = path_of(target, n), word;
 
+	memset(ret, 0, offsetof(struct route, headers)); /* n_headers bounds those */
 	while (segment(&t, &word)) {
-		int front = front_part(&r, word, &t);
+		int front = front_part(ret, word, &t);
 
 		if (front == 0)
-			last_part(&r, word, t);
+			last_part(ret, word, t);
 		if (front < 0)
-			r.kind = ROUTE_BAD;
+			ret->kind = ROUTE_BAD;
 		if (front <= 0)
-			return r;
+			return;
 	}
-	return r;
 }

@@ -1,13 +1,23 @@
 /* What a path asks for. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct text {
 	const char *p; /* NULL: absent */
 	size_t n;
 };
+
+/* Letter case matters. Inline, so that the length of a literal is known. */
+static inline bool text_is(struct text t, const char *word)
+{
+	size_t n = strlen(word);
+
+	return t.p && t.n == n && memcmp(t.p, word, n) == 0;
+}
 
 enum route_kind {
 	ROUTE_UNKNOWN,
@@ -60,7 +70,7 @@ struct route {
 #define ROUTE_SLOW_MAX 1000000
 #define ROUTE_DELAY_MAX 60000 /* ms, together */
 
-struct route route_parse(const char *target, size_t n);
+void route_parse(const char *target, size_t n, struct route *ret);
 
 /* Decodes %XX of t into to (room for t.n bytes). Returns the bytes, or -1 when a percent sign is
  * not followed by two hexadecimal digits. */

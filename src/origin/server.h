@@ -181,7 +181,6 @@ struct ask {
 	const struct text *fields; /* HTTP/2: by enum ask_field */
 };
 struct text ask_field(const struct ask *q, enum ask_field f);
-bool text_is(struct text t, const char *word); /* letter case matters */
 
 /* answer.c: decides the answer. */
 void answer_begin(struct origin *o, struct exchange *x, const struct route *r, const struct ask *q);

@@ -44,6 +44,7 @@ static void pair_open(struct pair *p, SSL_CTX *server, SSL_CTX *client)
 {
 	struct error err = ERROR_INIT;
 
+	p->client_result = p->server_result = TLS_WANT_READ;
 	assert_int_equal(
 		socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, p->fds), 0);
 	p->server = tls_accept_new(server, p->fds[0], &err);
@@ -404,6 +405,47 @@ static void test_ends(void **state)
 	SSL_CTX_free(client);
 }
 
+/* A chain of absurd length is refused before it is read. */
+static void test_long_chain(void **state)
+{
+	struct certs c;
+	struct error err = ERROR_INIT;
+	struct tls_server_options o = {.certs = &c};
+	SSL_CTX *server, *client = client_of((struct tls_client_options){0});
+	struct pair p;
+	char *text;
+
+	assert_int_equal(certs_make("ecdsa", &c, &err), 0);
+	server = tls_server_context(&o, &err);
+	assert_non_null(server);
+	for (int i = 0; i < 60; i++) /* some 30 KiB */
+		assert_int_equal(SSL_CTX_add1_chain_cert(server, c.authority), 1);
+	pair_open(&p, server, client);
+	shaken(&p);
+	pair_close(&p);
+	for (int i = 0; i < 140; i++)
+		assert_int_equal(SSL_CTX_add1_chain_cert(server, c.authority), 1);
+	pair_open(&p, server, client);
+	shake(&p);
+	assert_int_equal(p.server_result, TLS_FAILED);
+	assert_int_equal(p.client_result, TLS_FAILED);
+	pair_close(&p);
+
+	/* The reason is the client's, so it is asked before the server's own failure. */
+	pair_open(&p, server, client);
+	for (int i = 0; i < 20 && p.client_result != TLS_FAILED; i++) {
+		(void)tls_handshake(p.server);
+		p.client_result = tls_handshake(p.client);
+	}
+	text = tls_problem(p.client);
+	assert_string_equal(text, "excessive message size");
+	free(text);
+	pair_close(&p);
+	certs_release(&c);
+	SSL_CTX_free(server);
+	SSL_CTX_free(client);
+}
+
 /* What is no TLS at all. */
 static void test_plain_text(void **state)
 {
@@ -454,6 +496,7 @@ const struct CMUnitTest tls_tests[] = {
 	in_a_folder(test_resumption),
 	in_a_folder(test_versions),
 	in_a_folder(test_ends),
+	in_a_folder(test_long_chain),
 	in_a_folder(test_plain_text),
 	in_a_folder(test_bad_files),
 };

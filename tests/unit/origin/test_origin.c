@@ -86,8 +86,9 @@ static void test_routes(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		struct route r = route_parse(t[i].path, strlen(t[i].path));
+		struct route r;
 
+		route_parse(t[i].path, strlen(t[i].path), &r);
 		if (r.kind != t[i].kind || r.n != t[i].n || r.delay_ms != t[i].delay)
 			fail_msg("%s: %d %llu %u", t[i].path, r.kind, (unsigned long long)r.n,
 				r.delay_ms);
