@@ -13,7 +13,6 @@
 #include "http/tls_bio.h"
 
 #define CHAIN_MAX ((long)64 << 10) /* bytes of a peer's certificates */
-#define SESSIONS_MAX 1024          /* that a server remembers; tickets are remembered by clients */
 #define QUEUE_MAX 4                /* entries of OpenSSL's queue that are told */
 
 static const uint8_t alpn_both[] = "\x02h2\x08http/1.1";
@@ -168,6 +167,9 @@ static int use_certificates(SSL_CTX *ctx, const struct tls_server_options *o, st
 		return 0;
 	return tls_error_set(err, ERR_INTERNAL, "use a certificate");
 }
+
+/* What a server remembers; tickets are remembered by clients. */
+#define SESSIONS_MAX 1024
 
 SSL_CTX *tls_server_context(const struct tls_server_options *o, struct error *err)
 {

@@ -67,7 +67,7 @@ enum tls_result {
 int tls_handshake(SSL *ssl); /* 1: done */
 int tls_read(SSL *ssl, void *to, size_t n);
 int tls_write(SSL *ssl, const void *from, size_t n); /* may take less than n */
-/* close_notify, as far as the socket takes it. */
+/* close_notify, as far as the socket takes it. The session stays usable for resumption. */
 void tls_bye(SSL *ssl);
 
 /* A real fatal alert to the peer, in the midst of everything: the next read meets a forged record,
