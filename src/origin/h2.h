@@ -9,7 +9,8 @@
 #define H2_WINDOW (1 << 20)         /* of a stream and of the connection, for what clients send */
 #define H2_FIELDS_BYTES_MAX 65536   /* of one request: names, values and 32 for each */
 #define H2_FIELDS_BYTES_END 1048576 /* the connection ends, as the client does not listen */
-#define H2_CONTINUATIONS_MAX 64     /* of one request */
+#define H2_REFUSED_MAX ((uint64_t)64 << 20) /* of a body that is read after its refusal */
+#define H2_CONTINUATIONS_MAX 64             /* of one request */
 /* Frames that ask for nothing (RST_STREAM, PING, SETTINGS, PRIORITY, empty DATA, requests that are
  * taken back …) may come in this number, and this many more for every answer that is sent in whole
  * or 16 KiB of bodies. */

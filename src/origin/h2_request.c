@@ -178,9 +178,16 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t id, const ui
 	int status;
 
 	h2_quiet(h, n);
-	if (!s || s->refused)
+	if (!s)
 		return 0;
 	s->got += n;
+	if (s->refused) {
+		/* Some clients (curl 7.88) drop the answer when a reset cuts their upload short. */
+		if (s->got > H2_REFUSED_MAX)
+			(void)nghttp2_submit_rst_stream(
+				session, NGHTTP2_FLAG_NONE, id, NGHTTP2_NO_ERROR);
+		return 0;
+	}
 	status = exchange_keep(h->o, &s->x, data, n, s->got);
 	if (status)
 		refuse(h, s, status, "there is no room for the body");
@@ -209,21 +216,15 @@ static int on_close(nghttp2_session *session, int32_t id, uint32_t code, void *u
 	return 0;
 }
 
-/* A stream that was refused is not awaited to its end. */
 static int on_sent(nghttp2_session *session, const nghttp2_frame *frame, void *user)
 {
 	struct h2 *h = user;
-	struct stream *s;
 
 	if ((frame->hd.type != NGHTTP2_DATA && frame->hd.type != NGHTTP2_HEADERS) ||
 		!(frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
 		return 0;
 	h->c->served++;
 	h->noise -= h->noise < H2_NOISE_PER_ANSWER ? h->noise : H2_NOISE_PER_ANSWER;
-	s = h2_stream(h, frame->hd.stream_id);
-	if (s && s->refused && !s->complete)
-		(void)nghttp2_submit_rst_stream(
-			session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_NO_ERROR);
 	return 0;
 }
 
