@@ -171,9 +171,10 @@ static void find_cause(const struct session *s, struct process_evidence *p)
 		p->detail = take_ptr(full);
 	} else if (seen) {
 		p->cause = cause_of_sighting(seen, folder, may_have_left(p), &p->detail);
-	} else if (p->state == RAW_EMPTY) {
-		p->cause = CAUSE_EXIT; /* its file could be made when it started */
 	}
+	/* Its file could be made when it started. */
+	if (p->cause == CAUSE_UNKNOWN && p->state == RAW_EMPTY && may_have_left(p))
+		p->cause = CAUSE_EXIT;
 }
 
 void causes_find(const struct session *s)
