@@ -184,6 +184,42 @@ static void test_full_mix_phase(void **state)
 	plan_release(&p);
 }
 
+static void test_protocols(void **state)
+{
+	const struct plan_http *h;
+	struct plan p;
+
+	read_valid("protocols.yaml", &p);
+	h = &plan_find_phase(&p, "plain")->http;
+	assert_int_equal(h->protocol, PROTOCOL_H1);
+	assert_int_equal(h->streams, 1);
+	assert_true(h->resume);
+	assert_int_equal(h->rate, 0);
+	assert_string_equal(h->mix[0].method, "OPTIONS");
+	assert_string_equal(h->mix[0].path, "*");
+	h = &plan_find_phase(&p, "h2")->http;
+	assert_int_equal(h->protocol, PROTOCOL_H2_TLS);
+	assert_int_equal(h->streams, 8);
+	assert_false(h->resume);
+	assert_int_equal(h->rate, 500);
+	assert_int_equal(h->mix[0].n_learned, 2);
+	assert_string_equal(h->mix[0].learned[0].name, "if-none-match");
+	assert_int_equal(h->mix[0].learned[0].from, 2);
+	assert_string_equal(h->mix[0].learned[1].name, "cookie");
+	assert_int_equal(h->mix[0].learned[1].from, 1);
+	assert_int_equal(h->mix[0].expect.n_any, 0);
+	assert_int_equal(h->mix[0].expect.status, 304);
+	assert_int_equal(h->mix[1].body_chunk, 1024);
+	assert_int_equal(h->mix[1].expect.n_any, 2); /* the phase's */
+	assert_int_equal(h->mix[1].expect.any[1], 206);
+	assert_int_equal(strlen(h->mix[2].expect.sha256), 64);
+	assert_string_equal(h->mix[3].method, "PATCH");
+	assert_string_equal(h->mix[4].method, "TRACE");
+	assert_string_equal(h->mix[5].method, "PURGE");
+	assert_string_equal(h->mix[5].path, "/b");
+	plan_release(&p);
+}
+
 static void test_defaults(void **state)
 {
 	struct plan p;
@@ -353,6 +389,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_full_services),
 		cmocka_unit_test(test_full_document_phase),
 		cmocka_unit_test(test_full_mix_phase),
+		cmocka_unit_test(test_protocols),
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_anchors_and_merge_keys),
 		cmocka_unit_test(test_batch_phases),
