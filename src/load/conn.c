@@ -241,12 +241,18 @@ void conn_flush(struct load *l, struct conn *c)
 	settle(l, c);
 }
 
-static void ended(struct load *l, struct conn *c)
+/* What the server said in its GOAWAY tells more than how the connection ended then. */
+static void lost(struct load *l, struct conn *c, const char *how)
 {
 	const char *farewell = c->h2 ? load_h2_farewell(c) : "";
 
+	conn_lost(l, c, *farewell ? farewell : how);
+}
+
+static void ended(struct load *l, struct conn *c)
+{
 	if (c->h2 || !load_h1_eof(l, c))
-		conn_lost(l, c, *farewell ? farewell : "the server closed the connection");
+		lost(l, c, "the server closed the connection");
 	else
 		settle(l, c);
 }
@@ -269,7 +275,7 @@ static void receive(struct load *l, struct conn *c)
 			ended(l, c);
 			return;
 		} else if (r == TRANSPORT_LOST) {
-			conn_lost(l, c, why);
+			lost(l, c, why);
 			return;
 		}
 	} while (r > 0 && !l->problem && c->state == CONN_OPEN && transport_holds(&c->t));

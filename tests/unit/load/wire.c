@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -39,6 +40,18 @@ bool wire_write(struct wire *w, const void *p, size_t n)
 	return true;
 }
 
+/* Closing with something unread would be a reset. */
+static void linger(int fd)
+{
+	struct timeval limit = {.tv_sec = 1};
+	char away[4096];
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	shutdown(fd, SHUT_WR);
+	while (recv(fd, away, sizeof(away), 0) > 0)
+		;
+}
+
 void wire_close(struct wire *w, bool bye, bool reset)
 {
 	struct linger now = {.l_onoff = 1, .l_linger = 0};
@@ -49,6 +62,8 @@ void wire_close(struct wire *w, bool bye, bool reset)
 		tls_bye(w->ssl);
 	SSL_free(w->ssl);
 	w->ssl = NULL;
+	if (!reset)
+		linger(w->fd);
 	close(w->fd);
 }
 
