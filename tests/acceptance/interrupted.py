@@ -156,10 +156,17 @@ def tree_of(root):
     return found
 
 
-def frozen(root):
-    """Stops a process and all below it; returns those below. A process that lives some milliseconds, and the
-    stage that started it, would be gone before it could be chosen otherwise."""
-    stopped, new = set(), {root}
+def own_processes(run, log):
+    """whet's own processes below the one that was started, once the first stage runs."""
+    while run.poll() is None and running_stage(log) is None:
+        time.sleep(0.0005)
+    return [pid for pid in tree_of(run.pid) if name_of(pid).startswith('whet')]
+
+
+def frozen(root, first):
+    """Stops a process and all below it, some of them first; returns those below. What lives some
+    milliseconds, a process or a stage, would be gone before it could be chosen otherwise."""
+    stopped, new = set(), {root, *first}
     while new:
         for pid in new:
             signal_to(pid, signal.SIGSTOP)
