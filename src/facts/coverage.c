@@ -23,6 +23,7 @@ static void functions_release(struct coverage_functions *f)
 {
 	for (size_t i = 0; i < f->n; i++) {
 		free(f->v[i].name);
+		free(f->v[i].source_name);
 		free(f->v[i].file);
 	}
 	free(f->v);
@@ -63,6 +64,7 @@ static json_t *functions_json(const struct coverage_functions *f)
 		json_t *one = json_object();
 
 		json_object_set_new(one, "name", json_text(x->name));
+		json_object_set_new(one, "source_name", json_text(x->source_name));
 		json_object_set_new(one, "file", json_text(x->file));
 		json_object_set_new(one, "counters", json_u64(x->counters));
 		json_object_set_new(one, "count", json_u64(x->count));
@@ -153,6 +155,7 @@ static void read_functions(const json_t *o, const char *key, struct coverage_fun
 			.share = json_number_value(json_object_get(one, "share"))};
 
 		fact_take_str(one, "name", &x.name);
+		fact_take_str(one, "source_name", &x.source_name);
 		fact_take_str(one, "file", &x.file);
 		array_reserve(ret->v, ret->n, ret->cap);
 		ret->v[ret->n++] = x;

@@ -10,6 +10,8 @@
 
 struct coverage_function {
 	char *name;        /* as the profile has it, without the file */
+	char *source_name; /* demangled; NULL: the name is that of the source, or is not understood
+			    */
 	char *file;        /* of a local function: where it is defined; NULL */
 	uint32_t counters; /* how many it has: its size, in branches */
 	uint64_t count;    /* what they counted, where it is listed */

@@ -33,6 +33,11 @@ void report_print_table(struct table *t, struct buf *out)
 	table_free(t);
 }
 
+static const char *shown(const struct coverage_function *f)
+{
+	return f->source_name ? f->source_name : f->name;
+}
+
 static void name_cell(struct table *t, const char *name)
 {
 	if (strlen(name) <= NAME_SHOWN)
@@ -121,7 +126,7 @@ static void function_rows(struct table *t, const struct coverage_facts *c,
 	for (size_t i = 0; i < f->n && i < most; i++) {
 		setting_cell(t, c, p->setting);
 		table_cell(t, "%s", phase_name(p));
-		name_cell(t, f->v[i].name);
+		name_cell(t, shown(&f->v[i]));
 		table_cell(t, "%" PRIu64, f->v[i].count);
 		table_cell(t, "%.1f %%", f->v[i].share * 100);
 		table_cell(t, "%s", f->v[i].file ? f->v[i].file : "");
@@ -167,7 +172,7 @@ static void add_settings(const struct coverage_facts *c, size_t most, struct buf
 		auto_buf struct buf names = BUF_INIT;
 
 		for (size_t k = 0; k < s->only.n && k < most; k++)
-			buf_addf(&names, "%s%s", k ? ", " : "", s->only.v[k].name);
+			buf_addf(&names, "%s%s", k ? ", " : "", shown(&s->only.v[k]));
 		table_cell(t, "%s", s->name);
 		table_cell(t, "%" PRIu64, s->count);
 		table_cell(t, "%" PRIu64, s->only.all);
@@ -192,7 +197,7 @@ static void add_unreached(const struct coverage_facts *c, size_t most, struct bu
 	t = table_new(heads, ARRAY_SIZE(heads));
 	for (size_t i = 0; i < f->n && i < most; i++) {
 		table_cell(t, "%" PRIu32, f->v[i].counters);
-		name_cell(t, f->v[i].name);
+		name_cell(t, shown(&f->v[i]));
 		table_cell(t, "%s", f->v[i].file ? f->v[i].file : "");
 	}
 	buf_addf(out,

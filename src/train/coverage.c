@@ -411,6 +411,7 @@ void coverage_end(struct coverage *c, struct coverage_facts *ret)
 	if (c->problem)
 		return;
 	coverage_table_judge(c->table, ret);
+	coverage_demangle(ret);
 	weigh_parts(&c->o->plan->train, ret);
 	/* Every mark so far made a part: the first that did not was the last. */
 	for (size_t i = 0; i < ret->n_phases && c->o->phase_profiles; i++)

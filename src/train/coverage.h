@@ -38,6 +38,12 @@ bool coverage_table_empty(const struct coverage_table *t); /* no function is kno
 /* Fills ret: all but problem, notes and what is of files. */
 void coverage_table_judge(struct coverage_table *t, struct coverage_facts *ret);
 
+/* ---- demangle.c -------------------------------------------------------------------------------
+ */
+
+/* Sets source_name of the listed functions, as far as c++filt is there and knows their names. */
+void coverage_demangle(struct coverage_facts *c);
+
 /* ---- weigh.c ----------------------------------------------------------------------------------
  */
 

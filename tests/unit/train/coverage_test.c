@@ -435,6 +435,50 @@ static void factors_saturate(void **state)
 	weighted(&w, (uint64_t[]){UINT64_MAX - 2, 100, 40});
 }
 
+/* ---- demangle.c ----------------------------------------------------------------------------- */
+
+static void names_of_the_source(void **state)
+{
+	static const char *const names[][2] = {
+		{"_ZN3foo3barEi", "foo::bar(int)"},
+		{"_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt"},
+		{"_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar"},
+		{"_Zbroken", NULL},
+		{"main", NULL},
+	};
+	struct coverage_facts c = {0};
+	struct coverage_functions *f = &c.unreached;
+
+	f->n = ARRAY_SIZE(names);
+	f->v = xcalloc(f->n, sizeof(*f->v));
+	for (size_t i = 0; i < f->n; i++)
+		f->v[i].name = xstrdup(names[i][0]);
+	coverage_demangle(&c);
+	for (size_t i = 0; i < f->n; i++) {
+		assert_string_equal(f->v[i].name, names[i][0]);
+		if (names[i][1])
+			assert_string_equal(f->v[i].source_name, names[i][1]);
+		else
+			assert_null(f->v[i].source_name);
+	}
+	coverage_facts_release(&c);
+}
+
+static void names_without_demangler(void **state)
+{
+	auto_free char *path = xstrdup(getenv("PATH"));
+	struct coverage_facts c = {0};
+
+	c.unreached.n = 1;
+	c.unreached.v = xcalloc(1, sizeof(*c.unreached.v));
+	c.unreached.v[0].name = xstrdup("_ZN3foo3barEi");
+	setenv("PATH", "/nowhere", 1);
+	coverage_demangle(&c);
+	setenv("PATH", path, 1);
+	assert_null(c.unreached.v[0].source_name);
+	coverage_facts_release(&c);
+}
+
 #define TEST(f) cmocka_unit_test(f)
 
 int main(void)
@@ -455,6 +499,8 @@ int main(void)
 		TEST(settings_share_a_weight),
 		TEST(unknown_counts_are_an_error),
 		TEST(factors_saturate),
+		TEST(names_of_the_source),
+		TEST(names_without_demangler),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
