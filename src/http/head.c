@@ -44,6 +44,43 @@ const struct http_field *http_field_find(const struct http_head *h, const char *
 	return NULL;
 }
 
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+bool http_list_has(const char *value, size_t n, const char *word)
+{
+	const char *s = value, *end = value + n;
+	size_t length = strlen(word);
+
+	while (s < end) {
+		const char *comma = memchr(s, ',', (size_t)(end - s));
+		const char *to = comma ? comma : end;
+
+		while (s < to && is_blank(*s))
+			s++;
+		while (to > s && is_blank(to[-1]))
+			to--;
+		if ((size_t)(to - s) == length && strncasecmp(s, word, length) == 0)
+			return true;
+		s = comma ? comma + 1 : end;
+	}
+	return false;
+}
+
+bool http_field_has(const struct http_head *h, const char *p, const char *name, const char *word)
+{
+	for (uint32_t i = 0; i < h->n_fields; i++) {
+		const struct http_field *f = &h->fields[i];
+
+		if (http_span_is(f->name, p, name) &&
+			http_list_has(p + f->value.off, f->value.n, word))
+			return true;
+	}
+	return false;
+}
+
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -200,11 +237,6 @@ static enum http_progress known_field(struct http_head *h, const char *p, struct
 		break;
 	}
 	return HTTP_MORE;
-}
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
 }
 
 static enum http_progress field_line(struct http_head *h, const char *p, uint32_t n)

@@ -62,6 +62,10 @@ const struct http_field *http_field_find(
 	const struct http_head *h, const char *p, const char *name);
 /* Whether the span's text equals s, letter case ignored. */
 bool http_span_is(struct http_span s, const char *p, const char *text);
+/* Whether a value, a list with commas, holds the word; letter case does not count. */
+bool http_list_has(const char *value, size_t n, const char *word);
+/* The same of all fields of a name, which together are one list. */
+bool http_field_has(const struct http_head *h, const char *p, const char *name, const char *word);
 
 enum http_body_kind {
 	HTTP_BODY_NONE,

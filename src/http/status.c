@@ -5,6 +5,7 @@ static const struct {
 	const char *text;
 } texts[] = {
 	{100, "Continue"},
+	{101, "Switching Protocols"},
 	{200, "OK"},
 	{201, "Created"},
 	{202, "Accepted"},
@@ -27,6 +28,7 @@ static const struct {
 	{413, "Content Too Large"},
 	{416, "Range Not Satisfiable"},
 	{417, "Expectation Failed"},
+	{426, "Upgrade Required"},
 	{429, "Too Many Requests"},
 	{431, "Request Header Fields Too Large"},
 	{500, "Internal Server Error"},

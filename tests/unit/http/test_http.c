@@ -309,5 +309,7 @@ int main(void)
 		tests[n++] = body_tests[i];
 	for (size_t i = 0; i < n_tls_tests; i++)
 		tests[n++] = tls_tests[i];
+	for (size_t i = 0; i < n_websocket_tests; i++)
+		tests[n++] = websocket_tests[i];
 	return _cmocka_run_group_tests("http", tests, n, NULL, NULL);
 }

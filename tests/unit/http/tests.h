@@ -15,3 +15,5 @@ extern const struct CMUnitTest body_tests[];
 extern const size_t n_body_tests;
 extern const struct CMUnitTest tls_tests[];
 extern const size_t n_tls_tests;
+extern const struct CMUnitTest websocket_tests[];
+extern const size_t n_websocket_tests;
