@@ -113,6 +113,32 @@ void answer_head_known(struct exchange *x, const struct http_head *h)
 	x->length = h->length;
 }
 
+bool answer_fields_ok(struct load *l, struct exchange *x, const struct http_head *h, const char *p)
+{
+	const struct load_request *r = l->classes[x->class].r;
+
+	for (size_t i = 0; i < r->n_expect_headers; i++) {
+		if (!header_ok(l, x, h, p, &r->expect_headers[i]))
+			return false;
+	}
+	return true;
+}
+
+/* The body is hashed, or its events are counted. */
+static bool reading_begins(
+	struct load *l, struct exchange *x, const struct http_head *h, const char *p)
+{
+	struct load_class *k = &l->classes[x->class];
+
+	x->reading = true;
+	if (k->r->events.count)
+		return load_events_begin(l, x, h, p);
+	sha256_begin(&x->hash);
+	x->keeping = !k->keeping;
+	k->keeping = true;
+	return true;
+}
+
 bool answer_head_ok(struct load *l, struct exchange *x, const struct http_head *h, const char *p,
 	struct http_piece rest)
 {
@@ -121,18 +147,12 @@ bool answer_head_ok(struct load *l, struct exchange *x, const struct http_head *
 	answer_head_known(x, h);
 	if (!class_status_ok(k, h->status))
 		return wrong_status(l, x, h->status, rest);
-	for (size_t i = 0; i < k->r->n_expect_headers; i++) {
-		if (!header_ok(l, x, h, p, &k->r->expect_headers[i]))
-			return false;
-	}
+	if (!answer_fields_ok(l, x, h, p))
+		return false;
 	if (k->teaches && !learn_from(l, x, h, p))
 		return false;
-	if (k->r->expect_sha256 && !k->body && !k->head) {
-		sha256_begin(&x->hash);
-		x->hashing = true;
-		x->keeping = !k->keeping;
-		k->keeping = true;
-	}
+	if (k->reading && !k->body && !reading_begins(l, x, h, p))
+		return false;
 	return length_ok(l, x, k);
 }
 
@@ -143,19 +163,26 @@ static void describe_byte(struct buf *b, unsigned char u)
 		buf_addf(b, " '%c'", u);
 }
 
-static bool different(
-	struct load *l, const struct exchange *x, const char *want, const char *got, uint64_t at)
+void answer_difference(struct buf *b, const char *want, const char *got, uint64_t at, uint64_t n)
 {
-	auto_buf struct buf w = BUF_INIT, g = BUF_INIT;
 	size_t i = 0;
 
 	while (want[i] == got[i])
 		i++;
-	describe_byte(&w, (unsigned char)want[i]);
-	describe_byte(&g, (unsigned char)got[i]);
-	load_problem(l, x, "the body differs first at byte %llu of %lld: expected %s, got %s",
-		(unsigned long long)(at + i), (long long)l->classes[x->class].bytes, buf_str(&w),
-		buf_str(&g));
+	buf_addf(b, "differs first at byte %llu of %llu: expected ", (unsigned long long)(at + i),
+		(unsigned long long)n);
+	describe_byte(b, (unsigned char)want[i]);
+	buf_adds(b, ", got ");
+	describe_byte(b, (unsigned char)got[i]);
+}
+
+static bool different(
+	struct load *l, const struct exchange *x, const char *want, const char *got, uint64_t at)
+{
+	auto_buf struct buf b = BUF_INIT;
+
+	answer_difference(&b, want, got, at, (uint64_t)l->classes[x->class].bytes);
+	load_problem(l, x, "the body %s", buf_str(&b));
 	return false;
 }
 
@@ -183,7 +210,6 @@ static bool hash_ok(struct load *l, struct exchange *x)
 	char hex[SHA256_HEX];
 
 	sha256_end(&x->hash, hex);
-	x->hashing = false;
 	if (strcasecmp(hex, k->r->expect_sha256) != 0) {
 		load_problem(l, x, "expected a body with the SHA-256 %s, got %llu bytes with %s",
 			k->r->expect_sha256, (unsigned long long)x->got, hex);
@@ -202,13 +228,27 @@ void answer_drop(struct load *l, struct exchange *x)
 	struct load_class *k = &l->classes[x->class];
 	char hex[SHA256_HEX];
 
-	if (x->hashing)
+	if (x->reading && !k->r->events.count)
 		sha256_end(&x->hash, hex);
 	if (x->keeping) {
 		buf_clear(&k->kept);
 		k->keeping = false;
 	}
-	x->hashing = x->keeping = false;
+	x->reading = x->keeping = false;
+}
+
+static bool read_piece(struct load *l, struct exchange *x, struct http_piece piece)
+{
+	if (l->classes[x->class].r->events.count)
+		return load_events_piece(l, x, piece);
+	hash_piece(l, x, piece);
+	return true;
+}
+
+static bool read_ok(struct load *l, struct exchange *x)
+{
+	x->reading = false;
+	return l->classes[x->class].r->events.count ? load_events_end(l, x) : hash_ok(l, x);
 }
 
 /* ---- Bodies --------------------------------------------------------------------------------- */
@@ -224,9 +264,9 @@ bool answer_piece_ok(struct load *l, struct exchange *x, struct http_piece piece
 			(long long)k->bytes, (unsigned long long)x->got);
 		return false;
 	}
-	if (x->hashing)
-		hash_piece(l, x, piece);
-	else if (k->body && memcmp(k->body + at, piece.p, piece.n) != 0)
+	if (x->reading)
+		return read_piece(l, x, piece);
+	if (k->body && memcmp(k->body + at, piece.p, piece.n) != 0)
 		return different(l, x, k->body + at, piece.p, at);
 	return true;
 }
@@ -244,5 +284,5 @@ bool answer_end_ok(struct load *l, struct exchange *x)
 			(unsigned long long)x->got);
 		return false;
 	}
-	return x->hashing ? hash_ok(l, x) : true;
+	return x->reading ? read_ok(l, x) : true;
 }

@@ -37,9 +37,11 @@ void conn_close(struct load *l, struct conn *c, bool gentle)
 {
 	if (c->h2)
 		load_h2_close(l, c, gentle);
+	if (c->ws)
+		load_ws_close(c);
 	transport_close(&c->t, gentle);
 	c->state = CONN_CLOSED;
-	c->last = false;
+	c->last = c->left = false;
 	c->active = 0;
 	c->taken = c->served = c->bytes_in = c->bytes_out = 0;
 	buf_clear(&c->part);
@@ -198,7 +200,9 @@ static void lost_exchange(struct load *l, struct exchange *x, const char *how)
 {
 	if (exchange_again(l, x, false))
 		return;
-	if (x->state == EXCHANGE_HEAD && x->answer_n == 0)
+	if (x->state == EXCHANGE_SOCKET)
+		load_ws_lost(l, x, how);
+	else if (x->state == EXCHANGE_HEAD && x->answer_n == 0)
 		load_problem(l, x, "expected an answer, got none: %s (after %llu answers on it)",
 			how, (unsigned long long)x->c->served);
 	else if (x->state == EXCHANGE_HEAD)
@@ -246,6 +250,10 @@ static void lost(struct load *l, struct conn *c, const char *how)
 {
 	const char *farewell = c->h2 ? load_h2_farewell(c) : "";
 
+	if (c->ws && load_ws_over(l, c)) {
+		settle(l, c);
+		return;
+	}
 	conn_lost(l, c, *farewell ? farewell : how);
 }
 
@@ -310,6 +318,8 @@ void conn_event(struct load *l, struct conn *c, uint32_t events)
 		return;
 	if (c->h2)
 		conn_flush(l, c);
+	else if (c->ws)
+		load_ws_send(l, c);
 	else
 		load_h1_send(l, c);
 }

@@ -30,6 +30,8 @@ enum exchange_state {
 	EXCHANGE_WAITING, /* has a request, but no connection that takes it yet */
 	EXCHANGE_HEAD,    /* request (being) sent, waiting for the answer's head */
 	EXCHANGE_BODY,    /* inside the answer's body */
+	EXCHANGE_SOCKET,  /* inside a WebSocket */
+	EXCHANGE_STATES,
 };
 
 /* A place for one request at a time with its answer: a connection of HTTP/1.1 has one, one of
@@ -54,7 +56,9 @@ struct exchange {
 	int status;
 	bool has_length;
 	uint64_t length;
-	bool hashing, keeping;
+	/* The body is not compared as it comes: it is hashed (and kept, to compare the next ones
+	 * with), or its events are counted. */
+	bool reading, keeping;
 	struct sha256 hash;
 };
 
@@ -70,6 +74,7 @@ struct conn {
 	uint8_t state;
 	uint32_t events;   /* that epoll reports */
 	bool last;         /* no request after those that are under way */
+	bool left;         /* nothing that still comes is looked at */
 	bool busy;         /* inside nghttp2, which may not be called again or released */
 	uint32_t active;   /* exchanges that are being served on it */
 	uint64_t taken;    /* requests sent on this connection */
@@ -82,6 +87,7 @@ struct conn {
 	struct http_head head; /* heads never interleave on a connection, not even in HTTP/2 */
 	struct http_body body; /* HTTP/1.1 */
 	struct h2 *h2;
+	struct ws *ws; /* the WebSocket that it has become */
 };
 
 /* A class's request as bytes, for a connection that stays and for one that ends with it. */
@@ -108,6 +114,9 @@ struct load_class {
 	struct buf seen;
 	struct http_head seen_head; /* without its fields */
 	char **taught;              /* values of r->learned; NULL: not yet */
+	bool fields;                /* those of the answer's head are looked at */
+	bool reading;               /* its bodies are hashed or counted */
+	struct ws_class *ws;
 	bool teaches;
 	bool asked; /* somebody learns from it, and its first request was begun */
 };
@@ -121,6 +130,7 @@ struct load {
 	int epfd;
 	struct conn *conns;
 	struct exchange *exchanges;
+	struct event_count *events; /* one for each exchange; NULL when no class counts any */
 	struct load_class *classes;
 	struct load_order order;
 	char *rx, *tx;
@@ -170,6 +180,8 @@ void load_h1_send(struct load *l, struct conn *c);
 void load_h1_received(struct load *l, struct conn *c, const char *p, size_t n);
 /* The server closed its side. true: that was the end of an answer. */
 bool load_h1_eof(struct load *l, struct conn *c);
+/* The rest of the answer is not wanted. */
+void load_h1_leave(struct exchange *x);
 
 /* h2.c */
 int load_h2_side_make(struct load *l, struct error *err);
@@ -179,6 +191,7 @@ void load_h2_close(struct load *l, struct conn *c, bool gentle);
 void load_h2_begin(struct load *l, struct exchange *x);
 void load_h2_send(struct load *l, struct conn *c);
 void load_h2_received(struct load *l, struct conn *c, const char *p, size_t n);
+void load_h2_leave(struct exchange *x);
 /* What the server said when it ended the connection; "" when nothing. */
 const char *load_h2_farewell(const struct conn *c);
 
@@ -188,14 +201,45 @@ bool answer_head_ok(struct load *l, struct exchange *x, const struct http_head *
 	struct http_piece rest);
 /* Takes over what a head says that is known to be right. */
 void answer_head_known(struct exchange *x, const struct http_head *h);
+bool answer_fields_ok(struct load *l, struct exchange *x, const struct http_head *h, const char *p);
 bool answer_interim_ok(struct load *l, struct exchange *x, int status);
+/* false without a problem: no more of the answer is wanted, see load_events_piece(). */
 bool answer_piece_ok(struct load *l, struct exchange *x, struct http_piece piece);
 bool answer_end_ok(struct load *l, struct exchange *x);
+/* "differs first at byte 3 of 10: expected 0x61 'a', got 0x62 'b'"; at: where both begin. */
+void answer_difference(struct buf *b, const char *want, const char *got, uint64_t at, uint64_t n);
 /* Forgets what was received of an answer. */
 void answer_drop(struct load *l, struct exchange *x);
 /* Records the first deviation, with the class and request in front. */
 void load_problem(struct load *l, const struct exchange *x, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* websocket.c: i is the class's number, from 0. */
+int load_ws_class_make(const struct load *l, struct load_class *k, size_t i, struct error *err);
+void load_ws_class_release(struct load_class *k);
+/* The fields of the request that ask for it. */
+void load_ws_fields(const struct load_class *k, struct buf *b);
+#define LOAD_WS_FIELDS 4
+/* Status 101 is there, its head at p. false: it is wrong. */
+bool load_ws_begin(struct load *l, struct conn *c, const char *p);
+void load_ws_received(struct load *l, struct conn *c, const char *p, size_t n);
+void load_ws_send(struct load *l, struct conn *c);
+/* The connection ended. true: the session was over, and is counted. */
+bool load_ws_over(struct load *l, struct conn *c);
+void load_ws_lost(struct load *l, struct exchange *x, const char *how);
+void load_ws_close(struct conn *c);
+void load_ws_describe(struct buf *b, const struct load *l, const struct exchange *x);
+
+/* events.c */
+int load_events_check(const struct load_request *r, size_t i, struct error *err);
+/* Room for so many exchanges; NULL when no class needs it. */
+struct event_count *load_events_new(const struct load *l, size_t n);
+bool load_events_begin(
+	struct load *l, struct exchange *x, const struct http_head *h, const char *p);
+/* false: something is wrong, or the driver has left and the exchange has its next request. */
+bool load_events_piece(struct load *l, struct exchange *x, struct http_piece piece);
+bool load_events_end(struct load *l, struct exchange *x);
+void load_events_describe(struct buf *b, const struct load *l, const struct exchange *x);
 
 /* learn.c */
 int learn_check(const struct load *l, size_t class, struct error *err);

@@ -51,7 +51,7 @@ static bool same_head_is_right(const struct load_class *k)
 
 static void remember_head(struct load_class *k, const struct http_head *h, const char *p)
 {
-	if (h->size > SEEN_MAX || !same_head_is_right(k))
+	if (h->size > SEEN_MAX || k->r->events.count || !same_head_is_right(k))
 		return;
 	buf_clear(&k->seen);
 	buf_add(&k->seen, p, h->size);
@@ -97,6 +97,8 @@ static size_t feed_head(struct load *l, struct conn *c, const char *p, size_t n)
 	if (c->head.status < 200) {
 		size_t size = c->head.size;
 
+		if (k->ws && c->head.status == 101)
+			return load_ws_begin(l, c, p) ? size : 0;
 		if (!answer_interim_ok(l, c->x, c->head.status))
 			return 0;
 		http_response_begin(&c->head);
@@ -139,6 +141,8 @@ static void surplus(struct load *l, const struct conn *c, const char *p, size_t 
 {
 	auto_buf struct buf b = BUF_INIT;
 
+	if (c->left)
+		return;
 	text_quote(&b, p, n, 80);
 	load_problem(l, c->x, "expected the answer to end after its body, got %zu more bytes: %s",
 		n, buf_str(&b));
@@ -163,14 +167,18 @@ static void feed_answer(struct load *l, struct conn *c, const char *p, size_t n)
 		}
 		off += used;
 	}
-	if (c->x->state == EXCHANGE_BODY && feed_body(l, c, p, n, &off)) {
-		if (off < n) {
-			surplus(l, c, p + off, n - off);
+	if (c->x->state == EXCHANGE_BODY) {
+		if (feed_body(l, c, p, n, &off)) {
+			if (off < n) {
+				surplus(l, c, p + off, n - off);
+				return;
+			}
+			buf_clear(&c->part);
+			done(l, c);
 			return;
 		}
-		buf_clear(&c->part);
-		done(l, c);
-		return;
+	} else if (c->x->state == EXCHANGE_SOCKET) {
+		load_ws_received(l, c, p + off, n - off);
 	}
 	buf_clear(&c->part);
 }
@@ -196,4 +204,9 @@ bool load_h1_eof(struct load *l, struct conn *c)
 		return false;
 	done(l, c);
 	return true;
+}
+
+void load_h1_leave(struct exchange *x)
+{
+	x->c->last = x->c->left = true;
 }

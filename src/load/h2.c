@@ -134,7 +134,7 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
 	if (name_n == 14 && memcmp(name, "content-length", 14) == 0 &&
 		!read_length(head, value, value_n))
 		return abandon(h, x, "its Content-Length is malformed");
-	if (k->r->n_expect_headers || k->teaches)
+	if (k->fields || k->teaches)
 		keep_field(h->c, name, name_n, value, value_n);
 	head->n_fields++;
 	return 0;
@@ -150,7 +150,7 @@ static void head_done(struct h2 *h, struct exchange *x)
 		(void)answer_interim_ok(h->l, x, head->status);
 		return;
 	}
-	if (!h->l->classes[x->class].r->n_expect_headers && !h->l->classes[x->class].teaches)
+	if (!h->l->classes[x->class].fields && !h->l->classes[x->class].teaches)
 		head->n_fields = 0;
 	if (answer_head_ok(h->l, x, head, buf_str(&h->c->part), (struct http_piece){NULL, 0}))
 		x->state = EXCHANGE_BODY;
@@ -201,7 +201,7 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream, cons
 		return 0;
 	x->answer_n += n;
 	if (!answer_piece_ok(h->l, x, (struct http_piece){(const char *)p, n}))
-		return NGHTTP2_ERR_CALLBACK_FAILURE;
+		return h->l->problem ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
 	return 0;
 }
 
@@ -300,6 +300,15 @@ void load_h2_begin(struct load *l, struct exchange *x)
 	x->c->active--;
 	x->c->last = true;
 	x->state = EXCHANGE_WAITING;
+}
+
+/* What still comes on the stream belongs to nobody. */
+void load_h2_leave(struct exchange *x)
+{
+	nghttp2_session *session = x->c->h2->session;
+
+	nghttp2_session_set_stream_user_data(session, x->stream, NULL);
+	nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, x->stream, NGHTTP2_CANCEL);
 }
 
 /* Sends what waits; false when it has to wait on. */

@@ -18,10 +18,11 @@ int learn_check(const struct load *l, size_t class, struct error *err)
 			return error_set(err, ERR_USAGE,
 				"mix entry %zu: no answer teaches the header '%s'", class + 1,
 				x->name);
-		if (x->from >= l->plan.n_mix || l->plan.mix[x->from].n_learned)
+		if (x->from >= l->plan.n_mix || l->plan.mix[x->from].n_learned ||
+			l->plan.mix[x->from].websocket.messages)
 			return error_set(err, ERR_USAGE,
 				"mix entry %zu: '%s' must be learned from an entry of the mix that "
-				"learns nothing itself",
+				"learns nothing itself and opens no WebSocket",
 				class + 1, x->name);
 	}
 	return 0;

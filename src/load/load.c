@@ -64,6 +64,7 @@ static void places_make(struct load *l)
 	l->streams = l->h2 && l->plan.streams ? l->plan.streams : 1;
 	l->conns = xcalloc(l->plan.connections, sizeof(*l->conns));
 	l->exchanges = xcalloc((size_t)l->plan.connections * l->streams, sizeof(*l->exchanges));
+	l->events = load_events_new(l, (size_t)l->plan.connections * l->streams);
 	for (uint32_t i = 0; i < l->plan.connections; i++) {
 		l->conns[i].t.fd = -1;
 		l->conns[i].x = &l->exchanges[(size_t)i * l->streams];
@@ -141,6 +142,7 @@ void load_close(struct load *l)
 	load_h2_side_free(l);
 	SSL_CTX_free(l->tls);
 	free(l->exchanges);
+	free(l->events);
 	free(l->conns);
 	free(l->rx);
 	free(l);

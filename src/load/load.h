@@ -26,6 +26,21 @@ struct load_learned {
 	size_t from; /* mix entry that teaches it: its first request comes before any other */
 };
 
+/* The request becomes a WebSocket: status 101 is to be expected, then each message is sent and must
+ * come back as it was, then both sides close. HTTP/1.1 alone. */
+struct load_websocket {
+	uint64_t messages; /* 0: no WebSocket */
+	size_t size;       /* of each message */
+	size_t frame;      /* of each frame; 0: a message is one frame */
+	bool binary;       /* else text */
+};
+
+/* The answer is a stream of server-sent events. */
+struct load_events {
+	uint64_t count; /* 0: it is not */
+	bool end;       /* it ends with the last of them; else the driver goes then */
+};
+
 /* One class of requests with what its answer must be. Strings are borrowed until the run ends, or
  * until load_close(). Host, Content-Length and (on the last request of a connection) Connection are
  * added unless the class's own headers hold them. */
@@ -55,6 +70,8 @@ struct load_request {
 	const char *expect_sha256;
 	const struct load_header *expect_headers;
 	size_t n_expect_headers;
+	struct load_websocket websocket;
+	struct load_events events;
 };
 
 struct load_plan {

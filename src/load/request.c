@@ -61,7 +61,9 @@ static void render(
 		buf_addf(&b, "Content-Length: %zu\r\n", r->body_n);
 	if (r->chunk)
 		buf_adds(&b, "Transfer-Encoding: chunked\r\n");
-	if (last && !request_has_header(r, "Connection"))
+	if (k->ws)
+		load_ws_fields(k, &b);
+	else if (last && !request_has_header(r, "Connection"))
 		buf_adds(&b, "Connection: close\r\n");
 	buf_adds(&b, "\r\n");
 	if (r->chunk)
@@ -82,10 +84,13 @@ void class_render(const struct load *l, struct load_class *k)
 }
 
 /* How many fields render() writes for the last request of a connection. */
-static size_t fields_rendered(const struct load_request *r)
+static size_t fields_rendered(const struct load_class *k)
 {
-	return r->n_headers + !request_has_header(r, "Host") + request_needs_length(r) +
-	       (r->chunk > 0) + !request_has_header(r, "Connection");
+	const struct load_request *r = k->r;
+	size_t n = r->n_headers + !request_has_header(r, "Host") + request_needs_length(r) +
+		   (r->chunk > 0);
+
+	return n + (k->ws ? LOAD_WS_FIELDS : !request_has_header(r, "Connection"));
 }
 
 /* RFC 9110 section 9.2.2. */
@@ -127,7 +132,7 @@ static int class_check(
 	p = http_head_parse(h, k->last.p, k->last.n);
 	if (p != HTTP_DONE || (!r->chunk && k->last.n - h->size != r->body_n) ||
 		h->method.n != strlen(r->method) || h->target.n != strlen(r->path) ||
-		h->n_fields != fields_rendered(r))
+		h->n_fields != fields_rendered(k))
 		rc = error_set(err, ERR_USAGE, "mix entry %zu ('%s %s') is not valid HTTP: %s",
 			i + 1, r->method, r->path,
 			h->problem ? h->problem : "a part of it holds a line end");
@@ -166,7 +171,10 @@ static int class_build(struct load *l, size_t i, struct error *err)
 	k->idempotent = is_idempotent(r->method);
 	k->body = r->expect_body;
 	k->taught = xcalloc(r->n_learned + 1, sizeof(*k->taught));
-	if (expected_length(r, i, &k->bytes, err) < 0 || learn_check(l, i, err) < 0)
+	k->fields = r->n_expect_headers || r->events.count;
+	k->reading = !k->head && (r->expect_sha256 || r->events.count);
+	if (expected_length(r, i, &k->bytes, err) < 0 || learn_check(l, i, err) < 0 ||
+		load_events_check(r, i, err) < 0 || load_ws_class_make(l, k, i, err) < 0)
 		return -1;
 	for (size_t n = 0; n < r->n_learned; n++)
 		l->classes[r->learned[n].from].teaches = true;
@@ -197,6 +205,7 @@ void classes_release(struct load *l)
 		free(k->keep.p);
 		free(k->last.p);
 		class_release_h2(k);
+		load_ws_class_release(k);
 		buf_release(&k->kept);
 		buf_release(&k->seen);
 	}

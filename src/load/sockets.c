@@ -34,6 +34,8 @@ static void add_state(struct buf *b, const struct load *l, const struct exchange
 		buf_adds(b, opening[x->c->state]);
 	else if (x->state == EXCHANGE_BODY)
 		buf_adds(b, "inside the answer's body");
+	else if (x->state == EXCHANGE_SOCKET)
+		load_ws_describe(b, l, x);
 	else if (x->out_off < n)
 		buf_adds(b, "sending the request");
 	else if (x->answer_n)
@@ -54,7 +56,9 @@ static void add_waiting(struct buf *b, const struct load *l, const struct exchan
 		"%llu",
 		r->method, r->path, (unsigned long long)x->seq, s, x->out_off, n,
 		(unsigned long long)x->answer_n);
-	if (x->state == EXCHANGE_BODY && x->has_length)
+	if (x->reading && l->classes[x->class].r->events.count)
+		load_events_describe(b, l, x);
+	else if (x->state == EXCHANGE_BODY && x->has_length)
 		buf_addf(b, " (%llu of %llu of the body)", (unsigned long long)x->got,
 			(unsigned long long)x->length);
 }
@@ -113,7 +117,7 @@ static void describe_one(
 
 static void add_counts(struct buf *b, const struct load *l)
 {
-	size_t by_state[EXCHANGE_BODY + 1] = {0}, closed = 0, opening = 0;
+	size_t by_state[EXCHANGE_STATES] = {0}, closed = 0, opening = 0;
 
 	for (uint32_t i = 0; i < l->plan.connections; i++) {
 		const struct conn *c = &l->conns[i];
@@ -128,7 +132,8 @@ static void add_counts(struct buf *b, const struct load *l)
 		"connecting, %zu waiting for an answer, %zu inside a body, %zu idle, %zu closed",
 		(unsigned long long)l->answered, (unsigned long long)l->slice_requests,
 		(unsigned long long)l->under_way, l->plan.connections, l->addr.text, opening,
-		by_state[EXCHANGE_HEAD], by_state[EXCHANGE_BODY], by_state[EXCHANGE_IDLE], closed);
+		by_state[EXCHANGE_HEAD], by_state[EXCHANGE_BODY] + by_state[EXCHANGE_SOCKET],
+		by_state[EXCHANGE_IDLE], closed);
 }
 
 char *sockets_describe(const struct load *l)

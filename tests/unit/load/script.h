@@ -59,6 +59,6 @@ void script_stop(struct script *s);
 void reply_text(struct script_reply *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 extern const struct CMUnitTest fault_tests[], h2_tests[], learn_tests[], mix_tests[], pure_tests[],
-	tls_tests[];
+	tls_tests[], websocket_tests[], event_tests[];
 extern const size_t n_fault_tests, n_h2_tests, n_learn_tests, n_mix_tests, n_pure_tests,
-	n_tls_tests;
+	n_tls_tests, n_websocket_tests, n_event_tests;
