@@ -119,6 +119,17 @@ static void answer_pattern(struct exchange *x, const struct route *r)
 	}
 }
 
+static void answer_events(struct exchange *x, uint64_t n)
+{
+	static const char type[] = "text/event-stream";
+
+	x->reply = (struct reply){
+		.status = 200, .type = type, .type_n = sizeof(type) - 1, .length = events_bytes(n)};
+	x->answer.source = SOURCE_EVENTS;
+	x->answer.end = events_bytes(n);
+	x->answer.chunked = true;
+}
+
 /* The type is kept now, as the head is gone when the body is complete. */
 static void echo_begin(struct exchange *x, const struct ask *q)
 {
@@ -155,6 +166,17 @@ static bool has_extra(const struct exchange *x, const char *name)
 	return false;
 }
 
+/* A WebSocket spoils its first message itself. */
+static void spoil(struct exchange *x)
+{
+	if (x->answer.after == AFTER_SOCKET)
+		return;
+	if (x->fault == FAULT_ACCEPT || x->fault == FAULT_MASK)
+		answer_error(x, 400, "only a WebSocket can be wrong in this way");
+	else
+		answer_spoil(x);
+}
+
 void answer_finish(struct exchange *x)
 {
 	if (x->echo)
@@ -162,7 +184,7 @@ void answer_finish(struct exchange *x)
 	if (x->extra.n && has_extra(x, "Content-Type"))
 		x->reply.type = NULL; /* the path has its own */
 	if (x->fault)
-		answer_spoil(x);
+		spoil(x);
 }
 
 static void answer_status(struct exchange *x, int status)
@@ -245,6 +267,12 @@ void answer_begin(struct origin *o, struct exchange *x, const struct route *r, c
 	case ROUTE_HALF:
 	case ROUTE_SLOW:
 		answer_pattern(x, r);
+		break;
+	case ROUTE_EVENTS:
+		answer_events(x, r->n);
+		break;
+	case ROUTE_SOCKET:
+		socket_answer(x, q);
 		break;
 	case ROUTE_ECHO:
 		echo_begin(x, q); /* the rest is known when the body is complete: answer_finish() */

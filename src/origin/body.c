@@ -20,6 +20,18 @@ static void flip(struct origin *o, const struct answer *a, struct iovec *v)
 	v->iov_len = 1;
 }
 
+static struct iovec other_run(struct origin *o, const struct exchange *x, size_t n)
+{
+	const struct answer *a = &x->answer;
+
+	if (a->source == SOURCE_MEMORY)
+		return (struct iovec){x->kept.p + a->off, n};
+	if (n > ORIGIN_RX_SIZE)
+		n = ORIGIN_RX_SIZE;
+	events_text(a->off, o->scratch, n);
+	return (struct iovec){o->scratch, n};
+}
+
 struct iovec body_run(struct origin *o, const struct exchange *x, size_t max)
 {
 	const struct answer *a = &x->answer;
@@ -30,9 +42,8 @@ struct iovec body_run(struct origin *o, const struct exchange *x, size_t max)
 		return v;
 	if (a->pause_ns)
 		left = 1;
-	if (a->source == SOURCE_MEMORY) {
-		v.iov_base = x->kept.p + a->off;
-		v.iov_len = smaller(left, max);
+	if (a->source != SOURCE_PATTERN) {
+		v = other_run(o, x, smaller(left, max));
 	} else if (a->off < ORIGIN_TABLE_SIZE) {
 		v.iov_base = o->table + a->off;
 		v.iov_len = smaller(left, smaller(ORIGIN_TABLE_SIZE - a->off, max));

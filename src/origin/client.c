@@ -48,6 +48,7 @@ void client_free(struct origin *o, struct client *c)
 		return;
 	c->dead = true;
 	h2_free(o, c);
+	socket_free(c);
 	exchange_release(o, &c->x);
 	tls_free(c->ssl);
 	c->ssl = NULL;
@@ -111,7 +112,7 @@ void client_reset(struct origin *o, struct client *c)
 }
 
 /* The answer ends otherwise than answers do. */
-static void end_badly(struct origin *o, struct client *c)
+void client_end_badly(struct origin *o, struct client *c)
 {
 	switch (c->x.answer.after) {
 	case AFTER_STALL:
@@ -130,6 +131,9 @@ static void end_badly(struct origin *o, struct client *c)
 		return;
 	case AFTER_RESET:
 		client_reset(o, c);
+		return;
+	case AFTER_SOCKET:
+		socket_begin(o, c);
 		return;
 	default:
 		client_free(o, c);
@@ -151,7 +155,7 @@ static bool send_on(struct origin *o, struct client *c)
 		return false;
 	}
 	if (c->x.answer.after != AFTER_DONE) {
-		end_badly(o, c);
+		client_end_badly(o, c);
 		return false;
 	}
 	c->served++;
@@ -175,7 +179,7 @@ static bool send_on(struct origin *o, struct client *c)
 static bool answer_go(struct origin *o, struct client *c)
 {
 	if (c->x.answer.nothing) {
-		end_badly(o, c);
+		client_end_badly(o, c);
 		return false;
 	}
 	c->state = CLIENT_SEND;
@@ -345,6 +349,22 @@ static void take(struct origin *o, struct client *c, const char *p, size_t n)
 		h2_receive(o, c, p, n);
 }
 
+/* n bytes are there that are no request of HTTP/1.1. */
+static void receive_other(struct origin *o, struct client *c, size_t n)
+{
+	if (c->state == CLIENT_H2) {
+		h2_receive(o, c, o->rx, n);
+		return;
+	}
+	if (c->state == CLIENT_SOCKET) {
+		socket_receive(o, c, o->rx, n);
+		return;
+	}
+	c->lingered += n;
+	if (c->lingered > LINGER_MAX)
+		client_free(o, c);
+}
+
 /* Returns false when there is nothing more to read for now. */
 static bool receive_once(struct origin *o, struct client *c)
 {
@@ -357,12 +377,8 @@ static bool receive_once(struct origin *o, struct client *c)
 		return false;
 	}
 	c->moved_ns = o->now;
-	if (c->state == CLIENT_LINGER) {
-		c->lingered += (uint64_t)r;
-		if (c->lingered > LINGER_MAX)
-			client_free(o, c);
-	} else if (c->state == CLIENT_H2) {
-		h2_receive(o, c, o->rx, (size_t)r);
+	if (c->state >= CLIENT_H2) {
+		receive_other(o, c, (size_t)r);
 	} else if (c->in.n == 0) {
 		take(o, c, o->rx, (size_t)r);
 	} else {
@@ -432,6 +448,17 @@ static void shake(struct origin *o, struct client *c)
 	client_receive(o, c);
 }
 
+/* The socket takes bytes again. */
+static void other_event(struct origin *o, struct client *c)
+{
+	if (c->dead)
+		return; /* reading found its end */
+	if (c->state == CLIENT_H2)
+		h2_event(o, c);
+	else if (c->state == CLIENT_SOCKET)
+		socket_event(o, c);
+}
+
 static void event(struct origin *o, struct client *c, uint32_t events)
 {
 	switch (c->state) {
@@ -445,10 +472,11 @@ static void event(struct origin *o, struct client *c, uint32_t events)
 	case CLIENT_STALL:
 		break;
 	case CLIENT_H2:
+	case CLIENT_SOCKET:
 		if (events & EPOLLIN || c->read_wants_out)
 			client_receive(o, c);
-		if (c->state == CLIENT_H2 && events & EPOLLOUT)
-			h2_event(o, c);
+		if (events & EPOLLOUT)
+			other_event(o, c);
 		break;
 	default:
 		client_receive(o, c);

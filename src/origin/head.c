@@ -35,7 +35,7 @@ static void add_range(struct buf *b, const struct range *r)
 	buf_adds(b, "\r\n");
 }
 
-static void add_extra(struct buf *b, const struct buf *extra)
+void head_extra(struct buf *b, const struct buf *extra)
 {
 	const char *p = extra->p, *end = p + extra->n;
 
@@ -87,7 +87,7 @@ void head_write(struct client *c)
 	else if (!status_without_body(f->status))
 		add_named(b, "Content-Length: ", f->length);
 	if (c->x.extra.n)
-		add_extra(b, &c->x.extra);
+		head_extra(b, &c->x.extra);
 	if (!c->keep)
 		buf_adds(b, "Connection: close\r\n");
 	else if (c->head.minor == 0)

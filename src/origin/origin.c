@@ -78,9 +78,12 @@ static bool is_stale(const struct origin *o, const struct client *c)
 	return o->now - c->moved_ns > ORIGIN_IDLE_NS;
 }
 
-/* An HTTP/2 connection is told that it ends; it does when its last stream has. */
+/* An HTTP/2 connection is told that it ends; it does when its last stream has. So is a WebSocket.
+ */
 static void tell_stop(struct origin *o, struct client *c)
 {
+	if (c->state == CLIENT_SOCKET)
+		socket_stop(o, c);
 	if (!c->h2 || c->state != CLIENT_H2)
 		return;
 	h2_stop(c);

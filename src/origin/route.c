@@ -28,6 +28,8 @@ static const struct {
 	{WORD("close"), ROUTE_CLOSE, false, 0, 0},
 	{WORD("half"), ROUTE_HALF, true, 1, ROUTE_BYTES_MAX},
 	{WORD("slow"), ROUTE_SLOW, true, 0, ROUTE_SLOW_MAX},
+	{WORD("events"), ROUTE_EVENTS, true, 0, ROUTE_EVENTS_MAX},
+	{WORD("ws"), ROUTE_SOCKET, false, 0, 0},
 };
 
 static const char *const faults[FAULTS] = {
@@ -42,6 +44,8 @@ static const char *const faults[FAULTS] = {
 	[FAULT_CLOSE] = "close",
 	[FAULT_GOAWAY] = "goaway",
 	[FAULT_ALERT] = "alert",
+	[FAULT_ACCEPT] = "accept",
+	[FAULT_MASK] = "mask",
 };
 
 const char *const origin_paths[][2] = {
@@ -52,6 +56,8 @@ const char *const origin_paths[][2] = {
 	{"/status/N", "status N (200 to 599) and a short text"},
 	{"/half/N", "promises N bytes, sends half of them, ends"},
 	{"/slow/N", "N bytes, one every 10 ms"},
+	{"/events/N", "N server-sent events"},
+	{"/ws", "a WebSocket that sends every message back (HTTP/1.1)"},
 	{"/reset", "no answer: the connection (HTTP/2: the stream) is reset"},
 	{"/close", "no answer: the connection is closed"},
 	{"/delay/MS/PATH", "after MS milliseconds what PATH answers"},
@@ -68,6 +74,8 @@ const char *const origin_paths[][2] = {
 	{"  KIND reset, close", "no answer, as above"},
 	{"  KIND goaway", "half of the body, then GOAWAY (HTTP/1.1: nothing) and the end"},
 	{"  KIND alert", "half of the body, then a fatal TLS alert (without TLS: a reset)"},
+	{"  KIND accept", "/ws alone: another Sec-WebSocket-Accept"},
+	{"  KIND mask", "/ws alone: frames that are masked"},
 	{NULL, NULL},
 };
 

@@ -31,6 +31,8 @@ enum route_kind {
 	ROUTE_CLOSE,
 	ROUTE_HALF,
 	ROUTE_SLOW,
+	ROUTE_EVENTS,
+	ROUTE_SOCKET,
 };
 
 /* How an answer is spoilt. */
@@ -47,6 +49,8 @@ enum fault {
 	FAULT_CLOSE,
 	FAULT_GOAWAY, /* half of the body, then GOAWAY and the connection ends */
 	FAULT_ALERT,  /* half of the body, then a TLS alert */
+	FAULT_ACCEPT, /* of a WebSocket: another Sec-WebSocket-Accept */
+	FAULT_MASK,   /* of a WebSocket: masked frames */
 	FAULTS,
 };
 
@@ -68,6 +72,7 @@ struct route {
 #define ROUTE_BYTES_MAX ((uint64_t)1 << 40)
 #define ROUTE_COUNT_MAX ((uint64_t)1000000000000)
 #define ROUTE_SLOW_MAX 1000000
+#define ROUTE_EVENTS_MAX 1000000000
 #define ROUTE_DELAY_MAX 60000 /* ms, together */
 
 void route_parse(const char *target, size_t n, struct route *ret);

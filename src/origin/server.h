@@ -34,14 +34,17 @@ enum client_state {
 	CLIENT_DELAY,     /* the answer waits for its time */
 	CLIENT_SEND,      /* the answer is being sent */
 	CLIENT_STALL,     /* the answer does not go on */
-	CLIENT_H2,        /* HTTP/2: streams have states of their own */
-	CLIENT_LINGER,    /* all is sent and our side shut; reads away what still comes */
+	/* What is received in these is no request of HTTP/1.1. */
+	CLIENT_H2,     /* HTTP/2: streams have states of their own */
+	CLIENT_SOCKET, /* WebSocket */
+	CLIENT_LINGER, /* all is sent and our side shut; reads away what still comes */
 };
 
 enum answer_source {
 	SOURCE_NONE,
 	SOURCE_PATTERN, /* the pattern from off to end */
 	SOURCE_MEMORY,  /* kept from off to end */
+	SOURCE_EVENTS,  /* the stream of events from off to end */
 };
 
 /* What follows when the body has been sent as far as end. */
@@ -54,6 +57,7 @@ enum answer_after {
 	AFTER_STALL,
 	AFTER_GOAWAY,
 	AFTER_ALERT,
+	AFTER_SOCKET, /* the connection becomes a WebSocket, which says that itself */
 };
 
 struct answer {
@@ -108,10 +112,11 @@ struct client {
 	uint64_t served;            /* answers sent */
 	uint64_t lingered;          /* bytes read away */
 	struct client *prev, *next;
-	SSL *ssl;       /* NULL: cleartext */
-	struct h2 *h2;  /* NULL: HTTP/1.1 */
-	struct buf in;  /* bytes received and not yet used */
-	struct buf out; /* head and framing to be sent, from out_off on */
+	SSL *ssl;              /* NULL: cleartext */
+	struct h2 *h2;         /* NULL: HTTP/1.1 */
+	struct socket *socket; /* NULL: no WebSocket */
+	struct buf in;         /* bytes received and not yet used */
+	struct buf out;        /* head and framing to be sent, from out_off on */
 	size_t out_off;
 	struct exchange x; /* HTTP/1.1: one at a time */
 	struct http_head head;
@@ -154,6 +159,8 @@ void exchange_due(struct origin *o, struct exchange *x);               /* its ti
 bool client_want(struct origin *o, struct client *c, uint32_t events); /* false: it is gone */
 void client_linger(struct origin *o, struct client *c);
 void client_reset(struct origin *o, struct client *c);
+/* As the answer's `after` says. */
+void client_end_badly(struct origin *o, struct client *c);
 
 /* exchange.c */
 void exchange_clear(struct origin *o, struct exchange *x); /* its request and answer are done */
@@ -201,9 +208,24 @@ void answer_spoil(struct exchange *x);
 
 /* head.c: the reply as HTTP/1.1, into c->out. */
 void head_write(struct client *c);
+/* The fields of /header. */
+void head_extra(struct buf *b, const struct buf *extra);
 
 /* body.c: the next run of body bytes as they lie in memory, at most max; empty at the end. */
 struct iovec body_run(struct origin *o, const struct exchange *x, size_t max);
+
+/* events.c */
+uint64_t events_bytes(uint64_t n); /* that n events take */
+/* n bytes of the stream, from off on. */
+void events_text(uint64_t off, char *to, size_t n);
+
+/* socket.c */
+void socket_answer(struct exchange *x, const struct ask *q);
+void socket_begin(struct origin *o, struct client *c);
+void socket_receive(struct origin *o, struct client *c, const char *p, size_t n);
+void socket_event(struct origin *o, struct client *c); /* the socket takes bytes again */
+void socket_stop(struct origin *o, struct client *c);  /* says good-bye */
+void socket_free(struct client *c);
 
 /* send.c: 1 all is sent, 0 the socket is full or a pause is due, -1 the client is gone. */
 int answer_send(struct origin *o, struct client *c);

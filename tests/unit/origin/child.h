@@ -36,4 +36,6 @@ extern const struct CMUnitTest wrong_tests[];
 extern const size_t n_wrong_tests;
 extern const struct CMUnitTest h2_tests[];
 extern const size_t n_h2_tests;
+extern const struct CMUnitTest socket_tests[];
+extern const size_t n_socket_tests;
 extern struct child child; /* shared by all tests */

@@ -2,6 +2,7 @@
 #include "child.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -490,6 +491,36 @@ static void test_not_reading(void **state)
 		close(fds[i]);
 }
 
+/* It has more to send, there is room for that again, and the client's end is there: all of it at
+ * once. */
+static void test_end_while_sending(void **state)
+{
+	static const uint8_t wide[6] = {0, 4, 0x7f, 0xff, 0xff, 0xff}, more[4] = {0x7f, 0, 0, 0};
+	static char away[1 << 16];
+	struct frames f = {0};
+	int fd = raw_open(&child);
+
+	put(&f, preface, sizeof(preface) - 1);
+	frame(&f, SETTINGS, 0, 0, wide, 6);
+	frame(&f, WINDOW_UPDATE, 0, 0, more, 4);
+	request(&f, 1, false, "/bytes/1000000000");
+	raw_send(fd, (char *)f.p, f.n);
+	free(f.p);
+	usleep(100000);
+	kill(child.pid, SIGSTOP);
+	for (int quiet = 0; quiet < 5;) {
+		if (recv(fd, away, sizeof(away), MSG_DONTWAIT) > 0)
+			continue;
+		quiet++;
+		usleep(10000);
+	}
+	shutdown(fd, SHUT_WR);
+	kill(child.pid, SIGCONT);
+	usleep(20000);
+	close(fd);
+	still_well();
+}
+
 /* More streams at a time than are allowed. */
 static void test_too_many_streams(void **state)
 {
@@ -546,6 +577,7 @@ const struct CMUnitTest h2_tests[] = {
 	cmocka_unit_test(test_hpack_bomb),
 	cmocka_unit_test(test_no_http2),
 	cmocka_unit_test(test_not_reading),
+	cmocka_unit_test(test_end_while_sending),
 	cmocka_unit_test(test_too_many_streams),
 	cmocka_unit_test(test_noise),
 };

@@ -335,6 +335,8 @@ int main(void)
 		all[n++] = wrong_tests[i];
 	for (size_t i = 0; i < n_h2_tests; i++)
 		all[n++] = h2_tests[i];
+	for (size_t i = 0; i < n_socket_tests; i++)
+		all[n++] = socket_tests[i];
 	child_start(&child);
 	rc = _cmocka_run_group_tests("origin", all, n, NULL, NULL);
 	/* The same process has served all of it, and ends well. */
