@@ -54,7 +54,8 @@ struct key_table {
 
 extern const struct key_table table_top, table_build, table_pgo, table_train, table_service,
 	table_ready, table_phase, table_http, table_request, table_expect, table_body,
-	table_run_expect, table_output, table_content, table_gates, table_bench, table_release;
+	table_websocket, table_events, table_run_expect, table_output, table_content, table_gates,
+	table_bench, table_release;
 /* All of them, in the order of the documentation; NULL at the end. */
 extern const struct key_table *const key_tables[];
 
@@ -96,6 +97,11 @@ void read_request_part(
 	struct problems *ps, const struct key *k, const struct node *n, void *target);
 /* What one table does not say of a request: exactly one method, a body only where one may be. */
 void finish_request(struct problems *ps, const struct node *n, struct plan_request *r);
+/* read_stream.c: target: struct plan_request. */
+void read_websocket(struct problems *ps, const struct key *k, const struct node *n, void *target);
+void read_events(struct problems *ps, const struct key *k, const struct node *n, void *target);
+/* What a request with one of them may not have. */
+void check_stream(struct problems *ps, const struct plan_request *r, enum http_protocol protocol);
 void expect_copy(const struct plan_expect *from, struct plan_expect *to);
 void request_release(struct plan_request *r);
 void expect_release(struct plan_expect *e);

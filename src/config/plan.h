@@ -141,6 +141,12 @@ struct plan_request {
 	uint64_t body_chunk; /* sent in chunks of this size; 0: with its length */
 	struct plan_learned *learned;
 	size_t n_learned;
+	uint64_t messages; /* of a WebSocket, each of which must come back; 0: it is none */
+	int64_t message_size, frame; /* frame: bytes of each; 0: a message is one */
+	bool binary;
+	uint64_t events;        /* that the answer streams; 0: it is no stream of events */
+	bool events_end;        /* it ends with them; else the driver goes */
+	struct place stream_at; /* of the key that says one of these */
 	struct plan_expect expect;
 	struct place at;
 };

@@ -100,6 +100,11 @@ static void read_http(struct problems *ps, const struct key *k, const struct nod
 	}
 }
 
+static bool teaches(const struct plan_request *r, const char *path)
+{
+	return !r->n_learned && !r->messages && r->path && !strcmp(r->path, path);
+}
+
 /* A teacher learns nothing itself: it is asked before all others. */
 static void find_teachers(struct problems *ps, const struct plan_http *h, struct plan_request *r)
 {
@@ -107,8 +112,7 @@ static void find_teachers(struct problems *ps, const struct plan_http *h, struct
 		struct plan_learned *l = &r->learned[i];
 
 		l->from = 0;
-		while (l->from < h->n_mix && (h->mix[l->from].n_learned || !h->mix[l->from].path ||
-						     strcmp(h->mix[l->from].path, l->path)))
+		while (l->from < h->n_mix && !teaches(&h->mix[l->from], l->path))
 			l->from++;
 		if (l->from == h->n_mix)
 			problem_at(ps, l->at.line, l->at.column,
@@ -133,7 +137,8 @@ static void read_mix(struct problems *ps, const struct node *n, struct plan_http
 
 		if (!keys_read(ps, &table_request, n->items[i], r))
 			continue;
-		if (expect && !node_get(n->items[i], "expect"))
+		if (expect && !node_get(n->items[i], "expect") &&
+			!node_get(n->items[i], "websocket") && !node_get(n->items[i], "events"))
 			expect_copy(expect, &r->expect);
 		finish_request(ps, n->items[i], r);
 	}
@@ -166,6 +171,7 @@ static void read_requests(struct problems *ps, const struct node *n, struct plan
 			(r->expect.body || r->expect.body_file || r->expect.sha256))
 			problem_at(ps, r->at.line, r->at.column,
 				"the answer to a HEAD request has no body to expect");
+		check_stream(ps, r, ph->http.protocol);
 		find_teachers(ps, &ph->http, r);
 	}
 	expect_release(&e);
@@ -296,6 +302,11 @@ static const struct key http[] = {
 	{"headers", KEY_PART, .read = read_single, .doc = "Headers to send: a mapping."},
 	{"body", KEY_PART, .read = read_single,
 		.doc = "Body of the request: a text, or a mapping as in `mix`."},
+	{"websocket", KEY_PART, .read = read_single,
+		.doc = "The `get` opens a WebSocket: a mapping as in `mix`."},
+	{"events", KEY_PART, .read = read_single,
+		.doc = "The answer is a stream of so many events: a number, or a mapping as in "
+		       "`mix`."},
 	{"seconds", KEY_REFUSED, .text = COUNTED, .doc = "Training is counted, not timed."},
 	{"duration", KEY_REFUSED, .text = COUNTED, .doc = "Training is counted, not timed."},
 	{"expect", KEY_REFUSED, .text = "it stands beside 'http', in the phase",

@@ -413,6 +413,11 @@ static const struct key request[] = {
 		.doc = "More headers, whose values earlier answers say: a mapping of each to the "
 		       "path of the request of the mix that teaches it."},
 	{"body", KEY_PART, .read = read_body, .doc = "Body of the request: a text, or a mapping."},
+	{"websocket", KEY_PART, .read = read_websocket,
+		.doc = "The `get` opens a WebSocket, on which messages are sent that must come "
+		       "back: a mapping."},
+	{"events", KEY_PART, .read = read_events,
+		.doc = "The answer is a stream of so many events: a number, or a mapping."},
 	{"weight", KEY_U32, REQUEST(weight), 1, 1000000,
 		.doc = "Its share among the requests of the mix; default 1."},
 	{"expect", KEY_PART, .read = read_request_expect,

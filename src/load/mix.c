@@ -103,7 +103,9 @@ static int fill_request(const struct plan_request *from, const struct strv *vars
 		.chunk = (size_t)from->body_chunk,
 		.learned = m->learned[i],
 		.n_learned = from->n_learned,
-		.expect_status = e->status ? e->status : 200,
+		.expect_status = from->messages ? 101
+				 : e->status    ? e->status
+						: 200,
 		.expect_any = e->any,
 		.n_expect_any = e->n_any,
 		.expect_bytes = e->bytes,
@@ -112,6 +114,9 @@ static int fill_request(const struct plan_request *from, const struct strv *vars
 		.expect_sha256 = e->sha256,
 		.expect_headers = m->headers[i * 2 + 1],
 		.n_expect_headers = e->n_headers,
+		.websocket = {from->messages, (size_t)from->message_size, (size_t)from->frame,
+			from->binary},
+		.events = {from->events, from->events_end},
 	};
 	return 0;
 }

@@ -220,6 +220,40 @@ static void test_protocols(void **state)
 	plan_release(&p);
 }
 
+static void test_streams(void **state)
+{
+	const struct plan_request *r;
+	struct plan p;
+
+	read_valid("streams.yaml", &p);
+	r = plan_find_phase(&p, "socket")->http.mix;
+	assert_int_equal(r->messages, 40);
+	assert_int_equal(r->message_size, 1024);
+	assert_int_equal(r->frame, 0);
+	assert_false(r->binary);
+	assert_int_equal(r->events, 0);
+	assert_int_equal(r->expect.n_headers, 1);
+	r = plan_find_phase(&p, "mix")->http.mix;
+	assert_int_equal(r[0].messages, 0);
+	assert_int_equal(r[0].expect.bytes, 5);
+	assert_int_equal(r[1].messages, 2);
+	assert_int_equal(r[1].message_size, 65536);
+	assert_int_equal(r[1].frame, 1000);
+	assert_true(r[1].binary);
+	assert_int_equal(r[1].expect.status, 200); /* not the phase's */
+	assert_int_equal(r[1].expect.bytes, -1);
+	assert_int_equal(r[2].events, 7);
+	assert_false(r[2].events_end);
+	assert_int_equal(r[2].expect.bytes, -1);
+	assert_int_equal(r[3].events, 3);
+	assert_true(r[3].events_end);
+	assert_int_equal(r[3].expect.status, 201);
+	r = plan_find_phase(&p, "h2")->http.mix;
+	assert_int_equal(r->events, 1);
+	assert_false(r->events_end);
+	plan_release(&p);
+}
+
 static void test_defaults(void **state)
 {
 	struct plan p;
@@ -390,6 +424,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_full_document_phase),
 		cmocka_unit_test(test_full_mix_phase),
 		cmocka_unit_test(test_protocols),
+		cmocka_unit_test(test_streams),
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_anchors_and_merge_keys),
 		cmocka_unit_test(test_batch_phases),
