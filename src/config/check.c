@@ -124,7 +124,7 @@ static void check_ready_port(
 
 	if (!port)
 		return;
-	if (s->ready != READY_HTTP && s->ready != READY_TCP)
+	if (s->ready != READY_HTTP && s->ready != READY_HTTPS && s->ready != READY_TCP)
 		problem_add(ps, port, "'port' has an effect beside 'http' and 'tcp' only");
 	else if (s->ready_port && !strv_has(&s->ports, s->ready_port))
 		problem_add(ps, port, "service '%s' has no port '%s' in its 'ports'", s->name,

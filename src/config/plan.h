@@ -41,7 +41,7 @@ struct plan_build {
 	struct place at;
 };
 
-enum ready_kind { READY_NONE, READY_HTTP, READY_TCP, READY_LOG, READY_COMMAND };
+enum ready_kind { READY_NONE, READY_HTTP, READY_HTTPS, READY_TCP, READY_LOG, READY_COMMAND };
 
 /* One value that a setting can have, with what it stands for. */
 struct plan_value {

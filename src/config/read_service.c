@@ -62,7 +62,8 @@ static void set_ready(struct problems *ps, const struct node *n, struct plan_ser
 	enum ready_kind kind, char *arg)
 {
 	if (s->ready != READY_NONE) {
-		problem_add(ps, n, "'ready' takes one of http, tcp, log, command, not several");
+		problem_add(
+			ps, n, "'ready' takes one of http, https, tcp, log, command, not several");
 		free(arg);
 		return;
 	}
@@ -75,11 +76,12 @@ static void read_ready_http(
 {
 	char *path = NULL;
 
-	if (!value_text(ps, n, "http", &path))
+	if (!value_text(ps, n, k->name, &path))
 		return;
 	if (path[0] != '/')
-		problem_add(ps, n, "'http' must be a path that begins with '/', not '%s'", path);
-	set_ready(ps, n, target, READY_HTTP, path);
+		problem_add(
+			ps, n, "'%s' must be a path that begins with '/', not '%s'", k->name, path);
+	set_ready(ps, n, target, !strcmp(k->name, "https") ? READY_HTTPS : READY_HTTP, path);
 }
 
 static void read_ready_tcp(
@@ -120,16 +122,16 @@ static void read_ready(struct problems *ps, const struct key *k, const struct no
 		auto_free char *what = node_describe(n);
 
 		problem_add(ps, n,
-			"'ready' must be tcp, none, or a mapping with one of http, tcp, log, "
-			"command, not %s",
+			"'ready' must be tcp, none, or a mapping with one of http, https, tcp, "
+			"log, command, not %s",
 			what);
 		return;
 	}
 	if (!keys_read(ps, &table_ready, n, s))
 		return;
 	if (s->ready == READY_NONE && ps->n == before)
-		problem_add(
-			ps, n, "'ready' lacks what is waited for: one of http, tcp, log, command");
+		problem_add(ps, n,
+			"'ready' lacks what is waited for: one of http, https, tcp, log, command");
 }
 
 /* The origin's ports beside its first one (docs/origin.md). */
@@ -292,12 +294,14 @@ static const struct key ready[] = {
 		.doc = "Path on `{port}` that must answer with a status from 200 to 499: a "
 		       "redirect "
 		       "or a 404 is an answer of a server that is up."},
+	{"https", KEY_PART, .read = read_ready_http,
+		.doc = "The same over TLS, with any certificate."},
 	{"tcp", KEY_PART, .read = read_ready_tcp, .doc = "`true`: `{port}` accepts a connection."},
 	{"log", KEY_PART, .read = read_ready_text, .doc = "Text that must appear in its output."},
 	{"command", KEY_PART, .read = read_ready_text,
 		.doc = "Shell command, repeated until it succeeds."},
 	{"port", KEY_TEXT, SERVICE(ready_port),
-		.doc = "Named port that `http` or `tcp` asks in place of `{port}`."},
+		.doc = "Named port that `http`, `https` or `tcp` asks in place of `{port}`."},
 	{"timeout", KEY_DURATION, SERVICE(ready_timeout_ns), TIMEOUT_MIN, TIMEOUT_MAX,
 		.doc = "How long it may take; default 30s."},
 };

@@ -7,10 +7,13 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include <openssl/ssl.h>
+
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "http/loopback.h"
+#include "http/tls.h"
 #include "service/internal.h"
 
 #define ALIVE_NS (50 * NS_PER_MS) /* "ready" without any condition: still alive after this */
@@ -23,6 +26,7 @@ struct waiting {
 	const struct strv *env;
 	const char *cwd, *arg; /* arg: expanded */
 	uint16_t port;         /* that is asked */
+	SSL_CTX *tls;          /* READY_HTTPS */
 	uint64_t end;
 	off_t log_at; /* READY_LOG: read up to here */
 	char *last;   /* what the last attempt gave, in words; NULL: nothing tried yet */
@@ -96,19 +100,64 @@ static bool ready_tcp(struct waiting *w)
 	return fd >= 0;
 }
 
-/* Reads the status line into text. */
-static bool read_status_line(int fd, char *text, size_t cap, uint64_t ns)
+/* A connection that is asked once. */
+struct probe {
+	int fd;
+	SSL *ssl; /* NULL: in clear */
+	uint64_t end;
+};
+
+/* For what TLS asks; false when time is up. */
+static bool probe_wait(const struct probe *p, int want)
 {
-	uint64_t end = clock_mono_ns() + ns;
+	uint64_t now = clock_mono_ns();
+
+	return now < p->end &&
+	       await_fd(p->fd, want == TLS_WANT_WRITE ? POLLOUT : POLLIN, p->end - now);
+}
+
+static int probe_step(struct probe *p, char *text, size_t n, bool send)
+{
+	if (!text)
+		return tls_handshake(p->ssl);
+	return send ? tls_write(p->ssl, text, n) : tls_read(p->ssl, text, n);
+}
+
+/* Handshake (text NULL), or bytes in one direction; at most 0 when there are none. */
+static ssize_t probe_tls(struct probe *p, char *text, size_t n, bool send)
+{
+	for (;;) {
+		int r = probe_step(p, text, n, send);
+
+		if ((r != TLS_WANT_READ && r != TLS_WANT_WRITE) || !probe_wait(p, r))
+			return r;
+	}
+}
+
+static ssize_t probe_read(struct probe *p, char *text, size_t n)
+{
+	if (p->ssl)
+		return probe_tls(p, text, n, false);
+	return probe_wait(p, TLS_WANT_READ) ? read(p->fd, text, n) : -1;
+}
+
+static bool probe_send(struct probe *p, char *text)
+{
+	ssize_t n = (ssize_t)strlen(text);
+
+	if (p->ssl)
+		return probe_tls(p, text, (size_t)n, true) == n;
+	return send(p->fd, text, (size_t)n, MSG_NOSIGNAL) == n;
+}
+
+/* Reads the status line into text. */
+static bool read_status_line(struct probe *p, char *text, size_t cap)
+{
 	size_t n = 0;
 
 	while (n + 1 < cap) {
-		uint64_t now = clock_mono_ns();
-		ssize_t r;
+		ssize_t r = probe_read(p, text + n, cap - 1 - n);
 
-		if (now >= end || !await_fd(fd, POLLIN, end - now))
-			return false;
-		r = read(fd, text + n, cap - 1 - n);
 		if (r <= 0)
 			return false;
 		n += (size_t)r;
@@ -121,30 +170,78 @@ static bool read_status_line(int fd, char *text, size_t cap, uint64_t ns)
 	return false;
 }
 
-static bool ready_http(struct waiting *w)
+/* An attempt that the end of the time cut off says less than one before it. */
+static bool got_nothing(struct waiting *w, char *text)
 {
-	auto_close int fd = connect_to(w);
+	if (!w->last || clock_mono_ns() < w->end)
+		say(w, text);
+	else
+		free(text);
+	return false;
+}
+
+/* Asks on a connection that is open. */
+static bool ask(struct waiting *w, struct probe *p)
+{
 	auto_free char *request = xasprintf("GET %s HTTP/1.1\r\nHost: %s:%u\r\n"
 					    "User-Agent: whet\r\nConnection: close\r\n\r\n",
 		w->arg, w->s->v6 ? "[::1]" : "127.0.0.1", w->port);
 	char line[1024] = "";
 	int status = 0;
 
-	if (fd < 0)
-		return false;
-	if (send(fd, request, strlen(request), MSG_NOSIGNAL) != (ssize_t)strlen(request) ||
-		!read_status_line(fd, line, sizeof(line), left_ns(w, PROBE_NS))) {
-		/* An attempt that the end of the time cut off says less than one before it. */
-		if (!w->last || clock_mono_ns() < w->end)
-			say(w, xasprintf("GET %s got no answer", w->arg));
-		return false;
-	}
+	if (!probe_send(p, request) || !read_status_line(p, line, sizeof(line)))
+		return got_nothing(w, xasprintf("GET %s got no answer", w->arg));
 	/* A 404 or a redirect is an answer of a server that is up; 5xx is what one says that is
 	 * not. */
 	if (sscanf(line, "HTTP/1.%*1[01] %3d", &status) == 1 && status >= 200 && status < 500)
 		return true;
 	say(w, xasprintf("GET %s got '%s', expected a status from 200 to 499", w->arg, line));
 	return false;
+}
+
+static bool ready_http(struct waiting *w)
+{
+	auto_close int fd = connect_to(w);
+	struct probe p = {.fd = fd, .end = clock_mono_ns() + left_ns(w, PROBE_NS)};
+
+	return fd >= 0 && ask(w, &p);
+}
+
+static bool handshake_ok(struct waiting *w, struct probe *p)
+{
+	ssize_t r = probe_tls(p, NULL, 0, false);
+	auto_free char *why = NULL;
+
+	if (r == 1)
+		return true;
+	why = r == TLS_FAILED || r == TLS_EOF ? tls_problem(p->ssl) : NULL;
+	return got_nothing(w, xasprintf("the TLS handshake with port %u: %s", w->port,
+				      why               ? why
+				      : r == TLS_CLOSED ? "the service ended it"
+							: "no answer"));
+}
+
+static bool ready_https(struct waiting *w)
+{
+	struct tls_client_options o = {.alpn = TLS_ALPN_H1};
+	auto_close int fd = connect_to(w);
+	struct probe p = {.fd = fd, .end = clock_mono_ns() + left_ns(w, PROBE_NS)};
+	bool ready;
+
+	if (fd < 0)
+		return false;
+	if (!w->tls)
+		w->tls = tls_client_context(&o, NULL);
+	p.ssl = w->tls ? tls_connect_new(w->tls, fd, NULL) : NULL;
+	if (!p.ssl) {
+		say(w, xstrdup("OpenSSL makes no TLS connection"));
+		return false;
+	}
+	ready = handshake_ok(w, &p) && ask(w, &p);
+	if (ready)
+		tls_bye(p.ssl);
+	tls_free(p.ssl);
+	return ready;
 }
 
 static bool ready_log(struct waiting *w)
@@ -188,6 +285,8 @@ static bool ready_now(struct waiting *w)
 	switch (w->o->plan->ready) {
 	case READY_HTTP:
 		return ready_http(w);
+	case READY_HTTPS:
+		return ready_https(w);
 	case READY_TCP:
 		return ready_tcp(w);
 	case READY_LOG:
@@ -207,6 +306,8 @@ static const char *condition(const struct plan_service *p)
 	switch (p->ready) {
 	case READY_HTTP:
 		return "http";
+	case READY_HTTPS:
+		return "https";
 	case READY_TCP:
 		return "tcp";
 	case READY_LOG:
@@ -237,7 +338,7 @@ static bool hands_port(const struct plan_service *p)
 /* What asks the port can only succeed when the service was told it. */
 static const char *hint(const struct plan_service *p)
 {
-	bool asks = p->ready == READY_HTTP || p->ready == READY_TCP;
+	bool asks = p->ready == READY_HTTP || p->ready == READY_HTTPS || p->ready == READY_TCP;
 
 	if (!asks || p->builtin || hands_port(p))
 		return "";
@@ -306,6 +407,7 @@ int service_await_ready(struct service *s, const struct service_options *o, cons
 			nanosleep(&(struct timespec){.tv_nsec = (long)pause}, NULL);
 		pause = pause * 3 / 2 < POLL_MAX_NS ? pause * 3 / 2 : POLL_MAX_NS;
 	}
+	SSL_CTX_free(w.tls);
 	free(w.last);
 	return r;
 }

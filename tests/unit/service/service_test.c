@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "http/certs.h"
 #include "service/service.h"
 
 static char *folder;
@@ -223,6 +224,54 @@ static void http_refuses_500(void **state)
 	f->plan.ready_timeout_ns = 300 * NS_PER_MS;
 	assert_int_equal(service_start(&f->o, &f->s, &f->err), -1);
 	assert_message(f, "GET / got 'HTTP/1.1 500 X', expected a status from 200 to 499");
+}
+
+/* OpenSSL's own server; more: how it answers. */
+static void s_server(struct fixture *f, const char *more)
+{
+	if (system("command -v openssl >/dev/null") != 0)
+		skip();
+	assert_int_equal(certs_write(folder, "ecdsa", NULL), 0);
+	f->plan.run = xasprintf("openssl s_server -accept 127.0.0.1:{port} -cert %s/ecdsa.crt "
+				"-key %s/ecdsa.key %s",
+		folder, folder, more);
+	f->plan.ready = READY_HTTPS;
+}
+
+static void https_is_answered(void **state)
+{
+	struct fixture *f = *state;
+	auto_free char *run = NULL;
+
+	s_server(f, "-www");
+	run = f->plan.run;
+	start(f);
+	assert_false(stop(f).killed);
+}
+
+/* TLS alone is no answer. */
+static void https_without_an_answer(void **state)
+{
+	struct fixture *f = *state;
+	auto_free char *run = NULL;
+
+	s_server(f, "-quiet");
+	run = f->plan.run;
+	f->plan.ready_timeout_ns = 400 * NS_PER_MS;
+	assert_int_equal(service_start(&f->o, &f->s, &f->err), -1);
+	assert_int_equal(f->err.code, ERR_TIMEOUT);
+	assert_message(f, "(ready: https): GET / got no answer");
+}
+
+static void https_from_a_server_in_clear(void **state)
+{
+	struct fixture *f = *state;
+
+	f->plan.run = RUN("http {port} 204");
+	f->plan.ready = READY_HTTPS;
+	f->plan.ready_timeout_ns = 300 * NS_PER_MS;
+	assert_int_equal(service_start(&f->o, &f->s, &f->err), -1);
+	assert_message(f, "(ready: https): the TLS handshake with port ");
 }
 
 static void port_can_be_used_again(void **state)
@@ -589,6 +638,9 @@ int main(int argc, char **argv)
 		TEST(http_waits_while_503),
 		TEST(http_takes_404),
 		TEST(http_refuses_500),
+		TEST(https_is_answered),
+		TEST(https_without_an_answer),
+		TEST(https_from_a_server_in_clear),
 		TEST(no_hint_without_cause),
 		TEST(ready_on_the_other_loopback),
 		TEST(port_can_be_used_again),
