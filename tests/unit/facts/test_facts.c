@@ -354,7 +354,12 @@ static struct coverage_functions functions_of(const char *name, const char *file
 	struct coverage_functions f = {.n = 1, .cap = 1, .all = all};
 
 	f.v = xcalloc(1, sizeof(*f.v));
-	f.v[0] = (struct coverage_function){xstrdup(name), xstrdup(file), 12, 3000000000ULL, 0.25};
+	f.v[0] = (struct coverage_function){.name = xstrdup(name),
+		.source_name = xasprintf("%s()", name),
+		.file = xstrdup(file),
+		.counters = 12,
+		.count = 3000000000ULL,
+		.share = 0.25};
 	return f;
 }
 
@@ -407,6 +412,7 @@ static void test_coverage_comes_back(void **state)
 	assert_true(json_equal(want, got));
 	assert_string_equal(back.phases[0].like, "count");
 	assert_int_equal(back.phases[0].part, COVERAGE_PHASE);
+	assert_string_equal(back.unreached.v[0].source_name, "v2()");
 	assert_string_equal(back.unreached.v[0].file, "h.c");
 	assert_true(back.unreached.v[0].count == 3000000000ULL && back.unreached.all == 3);
 	assert_true(back.settings[0].reached && back.settings[0].only.all == 4);
