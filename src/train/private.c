@@ -38,7 +38,7 @@ static void send_message(int fd, struct message m, const char *name, const char 
 {
 	auto_buf struct buf b = BUF_INIT;
 
-	m.name_n = name ? strlen(name) : 0;
+	m.name_n = name ? strnlen(name, TEXT_MAX) : 0;
 	m.text_n = text ? strnlen(text, TEXT_MAX) : 0;
 	buf_add(&b, &m, sizeof(m));
 	buf_add(&b, name ? name : "", m.name_n);
@@ -99,29 +99,52 @@ static int enter(void)
 	return (root ? unshare(CLONE_NEWNET) : enter_as_user()) < 0 || loopback_up() < 0 ? -1 : 0;
 }
 
-bool private_network_possible(char **why)
+static bool read_full(int fd, void *to, size_t n)
 {
-	int status = 0, report[2], e = 0;
+	char *p = to;
+
+	while (n) {
+		ssize_t r = read(fd, p, n);
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r <= 0)
+			return false;
+		p += r;
+		n -= (size_t)r;
+	}
+	return true;
+}
+
+/* 0, or why a child of this process cannot enter one (errno). */
+static int try_enter(void)
+{
+	int report[2], e = 0;
 	pid_t pid;
 
-	*why = NULL;
 	if (pipe2(report, O_CLOEXEC) < 0)
-		return false;
+		return errno;
 	pid = fork();
-	if (pid == 0) {
-		e = enter() < 0 ? errno : 0;
-		_exit(write(report[1], &e, sizeof(e)) < 0);
-	}
-	close(report[1]);
-	if (pid > 0 && read(report[0], &e, sizeof(e)) != (ssize_t)sizeof(e))
-		e = EIO;
-	close(report[0]);
 	if (pid < 0)
 		e = errno;
-	else
-		waitpid(pid, &status, 0);
-	if (e)
-		*why = xstrdup(strerror(e));
+	if (pid == 0) {
+		e = enter() < 0 ? errno : 0;
+		_exit(file_write_all(report[1], &e, sizeof(e)) < 0);
+	}
+	close(report[1]);
+	if (pid > 0 && !read_full(report[0], &e, sizeof(e)))
+		e = EIO;
+	close(report[0]);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return e;
+}
+
+bool private_network_possible(char **why)
+{
+	int e = try_enter();
+
+	*why = e ? xstrdup(strerror(e)) : NULL;
 	return e == 0;
 }
 
@@ -185,23 +208,6 @@ _Noreturn static void run_child(
 /* ---- The parent -------------------------------------------------------------------------------
  */
 
-static bool read_full(int fd, void *to, size_t n)
-{
-	char *p = to;
-
-	while (n) {
-		ssize_t r = read(fd, p, n);
-
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r <= 0)
-			return false;
-		p += r;
-		n -= (size_t)r;
-	}
-	return true;
-}
-
 static void take_message(const struct train_options *o, const struct message *m, const char *name,
 	const char *text, struct error *err)
 {
@@ -231,9 +237,10 @@ static void listen_to(int fd, const struct train_options *o, struct error *err)
 	}
 }
 
-static int take_result(pid_t pid, const char *path, struct error *own, struct training_facts *ret,
-	struct error *err)
+static int take_result(pid_t pid, const struct train_options *o, const char *path,
+	struct error *own, struct training_facts *ret, struct error *err)
 {
+	struct training_facts facts;
 	struct proc_exit end;
 
 	if (proc_wait(pid, UINT64_MAX, &end, err) < 0)
@@ -246,9 +253,14 @@ static int take_result(pid_t pid, const char *path, struct error *own, struct tr
 		return error_set(
 			err, ERR_INTERNAL, "the training in a private network ended: %s", how);
 	}
-	if (training_facts_read(path, ret, err) < 0)
+	if (training_facts_read(path, &facts, err) < 0)
 		return -1;
 	(void)unlink(path);
+	if (take_coverage(o, path, err) < 0) {
+		training_facts_release(&facts);
+		return -1;
+	}
+	*ret = facts;
 	return 0;
 }
 
@@ -267,16 +279,14 @@ int private_run(
 		close(ends[0]);
 		run_child(o, run, path, ends[1], parent);
 	}
+	if (pid < 0)
+		r = error_set(err, ERR_IO, "cannot fork: %s", strerror(errno));
 	close(ends[1]);
-	if (pid < 0) {
-		close(ends[0]);
-		return error_set(err, ERR_IO, "cannot fork: %s", strerror(errno));
-	}
-	listen_to(ends[0], o, &own);
+	if (pid > 0)
+		listen_to(ends[0], o, &own);
 	close(ends[0]);
-	r = take_result(pid, path, &own, ret, err);
-	if (r == 0)
-		r = take_coverage(o, path, err);
+	if (pid > 0)
+		r = take_result(pid, o, path, &own, ret, err);
 	error_release(&own);
 	return r;
 }
