@@ -1,6 +1,7 @@
 #include "train/coverage.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -242,9 +243,12 @@ static void read_file(struct coverage *c, const char *launch, const char *name, 
 	struct reading *r = reading_of(c, launch, (pid_t)strtol(name, NULL, 10));
 	struct stat st;
 
-	if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode) || !st.st_size || is_known(c, path, &st))
+	if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode) || !st.st_size)
 		return;
-	if (r && r->snapshot && (r->mark == c->mark || is_later(&r->taken, &st.st_mtim)))
+	/* Not looked at: it may be what the process wrote at its end, right after it was read. */
+	if (r && r->snapshot && r->mark == c->mark)
+		return;
+	if (is_known(c, path, &st) || (r && r->snapshot && is_later(&r->taken, &st.st_mtim)))
 		return;
 	if (add_file(c, c->after, path) < 0 || !r || !r->snapshot)
 		return;
@@ -260,6 +264,9 @@ static void read_launch(struct coverage *c, const struct session *s, const char 
 	DIR *d = opendir(folder);
 	struct dirent *e;
 
+	if (!d)
+		strv_addf(&c->notes, "the profiles of launch '%s' cannot be listed: %s", launch,
+			strerror(errno));
 	while (d && (e = readdir(d))) {
 		size_t n = strlen(e->d_name);
 
@@ -276,13 +283,14 @@ static void read_launch(struct coverage *c, const struct session *s, const char 
 	}
 }
 
-/* Those that are gone without a word. */
-static void note_lost(struct coverage *c, const char *part)
+/* Those that are gone without a word. Of one that was killed at the stop of its service the
+ * snapshot comes after the last stop. */
+static void note_lost(struct coverage *c, const struct session *s, const char *part)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		struct reading *r = &c->v[i];
 
-		if (!r->snapshot || r->mark == c->mark)
+		if (!r->snapshot || r->mark == c->mark || snapshots_wait(s, r->launch, r->pid))
 			continue;
 		strv_addf(&c->notes,
 			"process %d (launch '%s') ended %s without a profile: what it counted "
@@ -332,7 +340,7 @@ static void read_all(struct coverage *c, struct session *s, const char *part)
 	read_services(c, s);
 	for (size_t i = 0; i < s->launches.n && !c->problem; i++)
 		read_launch(c, s, s->launches.v[i]);
-	note_lost(c, part);
+	note_lost(c, s, part);
 	if (c->n_files > c->sorted)
 		qsort(c->files, c->n_files, sizeof(*c->files), by_path);
 	c->sorted = c->n_files;

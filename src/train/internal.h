@@ -106,6 +106,7 @@ struct session {
 		const char *launch;
 	} *snapshots; /* taken, see snapshots.c */
 	size_t n_snapshots, cap_snapshots;
+	bool snapshots_put;
 };
 
 int session_open(struct session *s, const struct train_options *o, const char *profiles,
@@ -138,6 +139,8 @@ void session_close(struct session *s); /* what still runs is killed */
 
 /* Takes those of processes of a service, a struct running, that are about to be killed. */
 void snapshots_take(void *running, const pid_t *pids, size_t n);
+/* Whether that of a process is taken and not yet put where profiles are. */
+bool snapshots_wait(const struct session *s, const char *launch, pid_t pid);
 /* Once all processes are gone: puts the snapshots of those without a profile beside the others. */
 int snapshots_put(struct session *s, struct error *err);
 /* Warns of each that stands in a profile's place. */

@@ -27,6 +27,11 @@ static bool is_taken(const struct session *s, const char *launch, pid_t pid)
 	return false;
 }
 
+bool snapshots_wait(const struct session *s, const char *launch, pid_t pid)
+{
+	return !s->snapshots_put && is_taken(s, launch, pid);
+}
+
 static void take(struct session *s, const char *launch, pid_t pid)
 {
 	auto_free char *path = waiting_path(s, launch, pid), *folder = path_dirname(path);
@@ -102,6 +107,7 @@ int snapshots_put(struct session *s, struct error *err)
 	for (size_t i = 0; i < s->n_snapshots; i++)
 		if (put(s, s->snapshots[i].launch, s->snapshots[i].pid, err) < 0)
 			return -1;
+	s->snapshots_put = true;
 	return folder ? tree_remove(folder, err) : 0;
 }
 

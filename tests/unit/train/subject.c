@@ -182,6 +182,23 @@ static void hang(void)
 		nap_ms(1000);
 }
 
+/* Its child ends by itself, some time after it was woken. */
+static void late(void)
+{
+	pid_t child;
+
+	signal(SIGUSR1, on_term);
+	child = fork();
+	if (child == 0) {
+		while (!stopped)
+			nap_ms(5);
+		nap_ms(150);
+		batch(1000);
+		exit(0);
+	}
+	note_pid("worker", child);
+}
+
 static void wait_for_stop(void)
 {
 	while (!stopped)
@@ -256,6 +273,17 @@ static int end_badly(const char *mode, const char *arg)
 	return strcmp(mode, "fail") ? 0 : fail();
 }
 
+/* Ways to be there until the stop. */
+static void stay(const char *mode)
+{
+	if (!strcmp(mode, "late"))
+		late();
+	if (!strcmp(mode, "wait") || !strcmp(mode, "late"))
+		wait_for_stop();
+	while (!strcmp(mode, "spin") && !stopped)
+		work(1);
+}
+
 static int print_mtu(void)
 {
 	struct ifreq r = {.ifr_name = "lo"};
@@ -284,7 +312,6 @@ int main(int argc, char **argv)
 		return print_mtu();
 	if (!strcmp(mode, "exec"))
 		run_other_program();
-	if (!strcmp(mode, "wait"))
-		wait_for_stop();
+	stay(mode);
 	return end_badly(mode, arg);
 }
