@@ -23,6 +23,7 @@ struct h2 {
 	nghttp2_session *session;
 	struct buf out; /* not sent yet */
 	size_t out_off;
+	struct exchange *heads; /* whose head is being received */
 	size_t head_n; /* bytes of the head that is being received, as RFC 9113 counts them */
 	unsigned int continuations;
 	char *fault;    /* what the server did wrong, as nghttp2 found it */
@@ -69,6 +70,7 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
 {
 	struct h2 *h = ctx;
 
+	h->heads = exchange_of(h, frame->hd.stream_id); /* a look-up for each field would be dear */
 	http_response_begin(&h->c->head);
 	h->c->head.minor = 1;
 	buf_clear(&h->c->part);
@@ -115,7 +117,7 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
 {
 	struct h2 *h = ctx;
 	struct http_head *head = &h->c->head;
-	struct exchange *x = exchange_of(h, frame->hd.stream_id);
+	struct exchange *x = h->heads;
 	const struct load_class *k;
 
 	h->head_n += name_n + value_n + 32;
@@ -123,7 +125,7 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
 		return abandon(h, x, "its head is too long");
 	if (head->n_fields == HTTP_FIELDS_MAX)
 		return abandon(h, x, "there are too many fields");
-	if (!x || x->state != EXCHANGE_HEAD)
+	if (!x || x->state != EXCHANGE_HEAD || x->stream != frame->hd.stream_id)
 		return 0; /* a trailer section, or of a stream that is given up */
 	k = &h->l->classes[x->class];
 	x->answer_n += name_n + value_n;
