@@ -33,7 +33,6 @@ struct ws {
 	size_t frame_end; /* where its present frame ends */
 	bool all_sent;
 	size_t got;   /* bytes of its echo */
-	bool echo;    /* its echo has begun */
 	bool closing; /* our Close is on its way */
 	bool closed;  /* the server's came */
 	unsigned int noise;
@@ -245,7 +244,7 @@ static void next_message(struct load *l, struct conn *c)
 	}
 	s->message++;
 	s->sent = s->got = 0;
-	s->all_sent = s->echo = false;
+	s->all_sent = false;
 }
 
 /* ---- Receiving ------------------------------------------------------------------------------ */
