@@ -361,11 +361,18 @@ static int bounded(size_t n)
 	return n > INT_MAX ? INT_MAX : (int)n;
 }
 
+/* Before each call. */
+static void begin_call(SSL *ssl)
+{
+	ERR_clear_error();
+	tls_socket_of(ssl)->turns = TLS_TURNS;
+}
+
 int tls_handshake(SSL *ssl)
 {
 	int r;
 
-	ERR_clear_error();
+	begin_call(ssl);
 	r = SSL_do_handshake(ssl);
 	return r == 1 ? 1 : result(ssl, r);
 }
@@ -374,7 +381,7 @@ int tls_read(SSL *ssl, void *to, size_t n)
 {
 	int r;
 
-	ERR_clear_error();
+	begin_call(ssl);
 	r = SSL_read(ssl, to, bounded(n));
 	return r > 0 ? r : result(ssl, r);
 }
@@ -383,7 +390,7 @@ int tls_write(SSL *ssl, const void *from, size_t n)
 {
 	int r;
 
-	ERR_clear_error();
+	begin_call(ssl);
 	r = SSL_write(ssl, from, bounded(n));
 	return r > 0 ? r : result(ssl, r);
 }
@@ -399,7 +406,7 @@ void tls_bye(SSL *ssl)
 {
 	/* Before its end a handshake has nothing to say good-bye to. */
 	if (SSL_is_init_finished(ssl)) {
-		ERR_clear_error();
+		begin_call(ssl);
 		(void)SSL_shutdown(ssl);
 	}
 	ERR_clear_error();

@@ -31,8 +31,15 @@ static bool would_block(int e)
 
 static ssize_t receive(BIO *b, struct tls_socket *s, char *to, size_t n)
 {
-	ssize_t r = recv(s->fd, to, n, 0);
+	ssize_t r;
 
+	if (s->turns == 0) {
+		/* As if nothing were there: the socket tells of it again. */
+		BIO_set_retry_read(b);
+		return -1;
+	}
+	s->turns--;
+	r = recv(s->fd, to, n, 0);
 	if (r < 0 && would_block(errno))
 		BIO_set_retry_read(b);
 	else if (r < 0)

@@ -12,10 +12,15 @@ struct tls_socket {
 	int error;   /* errno of the last operation that failed for good; 0: none */
 	bool eof;    /* the peer has ended */
 	bool forged; /* reads give a record that nobody has sealed */
+	/* How often one call on the connection may still ask the socket. A peer that sends without
+	 * end what is no data (tickets, new keys) would keep OpenSSL inside that call forever. */
+	int turns;
 	/* What was received before it was asked for; NULL: nothing ever is. */
 	char *in;
 	size_t in_off, in_n;
 };
+
+#define TLS_TURNS 64
 
 int tls_socket_attach(SSL *ssl, int fd);
 struct tls_socket *tls_socket_of(const SSL *ssl); /* NULL: none */

@@ -40,17 +40,21 @@ struct pair {
 	int client_result, server_result;
 };
 
-static void pair_open(struct pair *p, SSL_CTX *server, SSL_CTX *client)
+static void pair_open_over(struct pair *p, int type, SSL_CTX *server, SSL_CTX *client)
 {
 	struct error err = ERROR_INIT;
 
 	p->client_result = p->server_result = TLS_WANT_READ;
-	assert_int_equal(
-		socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, p->fds), 0);
+	assert_int_equal(socketpair(AF_UNIX, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, p->fds), 0);
 	p->server = tls_accept_new(server, p->fds[0], &err);
 	p->client = tls_connect_new(client, p->fds[1], &err);
 	assert_non_null(p->server);
 	assert_non_null(p->client);
+}
+
+static void pair_open(struct pair *p, SSL_CTX *server, SSL_CTX *client)
+{
+	pair_open_over(p, SOCK_STREAM, server, client);
 }
 
 /* Both ends in turn until neither gets on. */
@@ -446,6 +450,31 @@ static void test_long_chain(void **state)
 	SSL_CTX_free(client);
 }
 
+/* More records without data than a call looks at: it comes back, as the caller has other things to
+ * do, and the socket still tells of the rest. By packets, each record costs a turn. */
+static void test_no_data(void **state)
+{
+	SSL_CTX *server = server_of("ecdsa", (struct tls_server_options){.resume = true});
+	SSL_CTX *client = client_of((struct tls_client_options){.resume = true});
+	struct pair p;
+	char got[8];
+
+	pair_open_over(&p, SOCK_SEQPACKET, server, client);
+	shaken(&p);
+	for (int i = 0; i < 100; i++) {
+		assert_int_equal(SSL_key_update(p.server, SSL_KEY_UPDATE_NOT_REQUESTED), 1);
+		assert_int_equal(tls_handshake(p.server), 1);
+	}
+	assert_int_equal(tls_write(p.server, "pong!", 5), 5);
+	assert_int_equal(tls_read(p.client, got, sizeof(got)), TLS_WANT_READ);
+	assert_true(recv(p.fds[1], got, 1, MSG_PEEK) > 0);
+	assert_int_equal(tls_read(p.client, got, sizeof(got)), 5);
+	assert_memory_equal(got, "pong!", 5);
+	pair_close(&p);
+	SSL_CTX_free(server);
+	SSL_CTX_free(client);
+}
+
 /* What is no TLS at all. */
 static void test_plain_text(void **state)
 {
@@ -497,6 +526,7 @@ const struct CMUnitTest tls_tests[] = {
 	in_a_folder(test_versions),
 	in_a_folder(test_ends),
 	in_a_folder(test_long_chain),
+	in_a_folder(test_no_data),
 	in_a_folder(test_plain_text),
 	in_a_folder(test_bad_files),
 };

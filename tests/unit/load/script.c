@@ -8,6 +8,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <openssl/ssl.h>
+
+#include "http/tls_bio.h"
+
 #define CONNECTIONS_MAX 512
 
 struct peer {
@@ -97,6 +101,19 @@ static void ask(struct peer *p, const struct http_head *h, const char *buf, stru
 	free(target);
 }
 
+/* Records that hold no data. That a ticket cannot be sent is no failure for OpenSSL. */
+static void flood(SSL *ssl, enum after after)
+{
+	int r = 1;
+
+	while (r == 1 && !tls_socket_of(ssl)->error) {
+		r = after == AFTER_TICKETS ? SSL_new_session_ticket(ssl)
+					   : SSL_key_update(ssl, SSL_KEY_UPDATE_NOT_REQUESTED);
+		if (r == 1)
+			r = SSL_do_handshake(ssl);
+	}
+}
+
 static void peer_end(struct peer *p, enum after after)
 {
 	if (after == AFTER_ALERT && p->w.ssl)
@@ -130,6 +147,8 @@ static void *peer_run(void *arg)
 		if (!send_reply(&p->w, r))
 			break;
 	}
+	if (after == AFTER_TICKETS || after == AFTER_KEYS)
+		flood(p->w.ssl, after);
 	if (after == AFTER_HANG) {
 		while (wire_read(&p->w, buf, size) > 0)
 			;
@@ -226,4 +245,36 @@ void script_stop(struct script *s)
 		pthread_join(s->peers[i].thread, NULL);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
+}
+
+static long status_kib(const char *name)
+{
+	FILE *f = fopen("/proc/self/status", "re");
+	char line[200];
+	long kib = -1;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, name, strlen(name)) == 0)
+			kib = strtol(line + strlen(name), NULL, 10);
+	}
+	if (f)
+		fclose(f);
+	assert_true(kib >= 0);
+	return kib;
+}
+
+long memory_reset(void)
+{
+	FILE *f = fopen("/proc/self/clear_refs", "we");
+
+	if (!f)
+		return status_kib("VmHWM:"); /* not every kernel has it */
+	assert_true(fputs("5", f) >= 0);     /* the peak begins anew */
+	assert_int_equal(fclose(f), 0);
+	return status_kib("VmRSS:");
+}
+
+long memory_grown(long before)
+{
+	return status_kib("VmHWM:") - before;
 }

@@ -20,8 +20,10 @@ enum after {
 	AFTER_CLOSE,
 	AFTER_RESET,
 	AFTER_HANG,
-	AFTER_ALERT, /* a fatal TLS alert */
-	AFTER_CUT,   /* closes without the end of TLS */
+	AFTER_ALERT,   /* a fatal TLS alert */
+	AFTER_CUT,     /* closes without the end of TLS */
+	AFTER_TICKETS, /* TLS sessions without end, until the driver is gone */
+	AFTER_KEYS,    /* the same with new keys */
 };
 
 struct script_request {
@@ -58,7 +60,11 @@ void script_stop(struct script *s);
 
 void reply_text(struct script_reply *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* The most memory in KiB that the process has had since memory_reset(), beyond what it had then. */
+long memory_reset(void);
+long memory_grown(long before);
+
 extern const struct CMUnitTest fault_tests[], h2_tests[], learn_tests[], mix_tests[], pure_tests[],
-	tls_tests[], websocket_tests[], event_tests[];
+	sockdiag_tests[], tls_tests[], websocket_tests[], event_tests[];
 extern const size_t n_fault_tests, n_h2_tests, n_learn_tests, n_mix_tests, n_pure_tests,
-	n_tls_tests, n_websocket_tests, n_event_tests;
+	n_sockdiag_tests, n_tls_tests, n_websocket_tests, n_event_tests;
