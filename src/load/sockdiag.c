@@ -68,6 +68,23 @@ static void add_row(struct sockdiag *s, const struct nlmsghdr *h, uint16_t port)
 	s->v[s->n++] = r;
 }
 
+bool sockdiag_take(struct sockdiag *s, const void *answer, size_t n, uint16_t port)
+{
+	const struct nlmsghdr *h = answer;
+
+	/* The last message need not be padded: its padding may lie behind the end. */
+	for (size_t at = 0; at < n && NLMSG_OK(h, n - at);) {
+		if (h->nlmsg_type == NLMSG_ERROR)
+			s->refused = true;
+		if (h->nlmsg_type == NLMSG_ERROR || h->nlmsg_type == NLMSG_DONE)
+			return false;
+		add_row(s, h, port);
+		at += NLMSG_ALIGN(h->nlmsg_len);
+		h = (const void *)((const char *)answer + at);
+	}
+	return true;
+}
+
 /* False at the end of the answer, also by an error. */
 static bool take_answer(int fd, struct sockdiag *s, uint16_t port)
 {
@@ -76,20 +93,12 @@ static bool take_answer(int fd, struct sockdiag *s, uint16_t port)
 		char bytes[65536];
 	} answer;
 	ssize_t got = recv(fd, &answer, sizeof(answer), 0);
-	size_t left = got > 0 ? (size_t)got : 0;
 
 	if (got <= 0) {
 		s->refused = s->refused || got < 0;
 		return false;
 	}
-	for (const struct nlmsghdr *h = &answer.h; NLMSG_OK(h, left); h = NLMSG_NEXT(h, left)) {
-		if (h->nlmsg_type == NLMSG_ERROR)
-			s->refused = true;
-		if (h->nlmsg_type == NLMSG_ERROR || h->nlmsg_type == NLMSG_DONE)
-			return false;
-		add_row(s, h, port);
-	}
-	return true;
+	return sockdiag_take(s, &answer, (size_t)got, port);
 }
 
 static void read_family(int fd, uint8_t family, uint16_t port, struct sockdiag *s)

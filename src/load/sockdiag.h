@@ -29,6 +29,9 @@ struct sockdiag {
 /* All TCP sockets, IPv4 and IPv6, that have this port at one of their ends, but those in
  * TIME_WAIT. */
 void sockdiag_read(uint16_t port, struct sockdiag *ret);
+/* Adds the rows of one answer of the kernel: n bytes of netlink messages, aligned as such. False
+ * when it is the last one. */
+bool sockdiag_take(struct sockdiag *s, const void *answer, size_t n, uint16_t port);
 /* NULL: there is none. */
 const struct sockdiag_row *sockdiag_find(const struct sockdiag *s, uint16_t local, uint16_t remote);
 const char *sockdiag_state(unsigned int state); /* "established", … */

@@ -502,8 +502,9 @@ int main(void)
 		const size_t *n;
 	} others[] = {{fault_tests, &n_fault_tests}, {h2_tests, &n_h2_tests},
 		{learn_tests, &n_learn_tests}, {mix_tests, &n_mix_tests},
-		{pure_tests, &n_pure_tests}, {event_tests, &n_event_tests},
-		{websocket_tests, &n_websocket_tests}, {tls_tests, &n_tls_tests}};
+		{pure_tests, &n_pure_tests}, {sockdiag_tests, &n_sockdiag_tests},
+		{event_tests, &n_event_tests}, {websocket_tests, &n_websocket_tests},
+		{tls_tests, &n_tls_tests}};
 	struct CMUnitTest all[128];
 	size_t n = 0;
 
