@@ -253,17 +253,27 @@ static bool read_ok(struct load *l, struct exchange *x)
 
 /* ---- Bodies --------------------------------------------------------------------------------- */
 
+/* Too much; but what differs before that comes first, however the bytes came. */
+static bool too_long(struct load *l, const struct exchange *x, struct http_piece piece, uint64_t at)
+{
+	const struct load_class *k = &l->classes[x->class];
+	size_t n = (size_t)((uint64_t)k->bytes - at);
+
+	if (!x->reading && k->body && memcmp(k->body + at, piece.p, n) != 0)
+		return different(l, x, k->body + at, piece.p, at);
+	load_problem(l, x, "expected a body of %lld bytes, got at least %llu", (long long)k->bytes,
+		(unsigned long long)x->got);
+	return false;
+}
+
 bool answer_piece_ok(struct load *l, struct exchange *x, struct http_piece piece)
 {
 	const struct load_class *k = &l->classes[x->class];
 	uint64_t at = x->got;
 
 	x->got += piece.n;
-	if (k->bytes >= 0 && x->got > (uint64_t)k->bytes) {
-		load_problem(l, x, "expected a body of %lld bytes, got at least %llu",
-			(long long)k->bytes, (unsigned long long)x->got);
-		return false;
-	}
+	if (k->bytes >= 0 && x->got > (uint64_t)k->bytes)
+		return too_long(l, x, piece, at);
 	if (x->reading)
 		return read_piece(l, x, piece);
 	if (k->body && memcmp(k->body + at, piece.p, piece.n) != 0)

@@ -66,6 +66,11 @@ static const struct fault faults[] = {
 	{"surplus", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello, world",
 		.problem = PREFIX
 		"expected the answer to end after its body, got 7 more bytes: \", world\""},
+	{"other byte in too long a body",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nhexlo!\r\n0\r\n\r\n",
+		.problem = PREFIX "the body differs first at byte 2 of 5: expected 0x6c 'l', got "
+				  "0x78 'x'",
+		.r = {.expect_bytes = 5, .expect_body = "hello", .expect_body_n = 5}},
 	{"body to HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
 		.problem =
 			"HEAD /x, request 1 of 1: expected the answer to end after its body, got 5 "
