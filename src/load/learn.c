@@ -37,7 +37,25 @@ size_t learn_next(const struct load *l)
 	return i;
 }
 
-/* "name=value" of each Set-Cookie (RFC 6265 section 4.2.1), or the first field of that name. */
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* Bytes of "name=value" in a Set-Cookie. Blanks around it are not of it (RFC 6265 section 5.2), and
+ * HTTP/2 would not take them at the end of a field. */
+static size_t cookie_n(const char *v, size_t n)
+{
+	const char *end = memchr(v, ';', n);
+
+	if (end)
+		n = (size_t)(end - v);
+	while (n && is_blank(v[n - 1]))
+		n--;
+	return n;
+}
+
+/* The cookies of all Set-Cookie (RFC 6265 section 4.2.1), or the first field of that name. */
 static char *value_of(const struct http_head *h, const char *p, const char *source)
 {
 	bool cookie = strcmp(source, "Set-Cookie") == 0;
@@ -46,13 +64,14 @@ static char *value_of(const struct http_head *h, const char *p, const char *sour
 	for (uint32_t i = 0; i < h->n_fields; i++) {
 		const struct http_field *f = &h->fields[i];
 		const char *v = p + f->value.off;
-		const char *end = cookie ? memchr(v, ';', f->value.n) : NULL;
+		size_t n;
 
 		if (!http_span_is(f->name, p, source))
 			continue;
-		if (b.n)
+		n = cookie ? cookie_n(v, f->value.n) : f->value.n;
+		if (n && b.n)
 			buf_adds(&b, "; ");
-		buf_add(&b, v, end ? (size_t)(end - v) : f->value.n);
+		buf_add(&b, v, n);
 		if (!cookie)
 			break;
 	}

@@ -115,6 +115,52 @@ static void test_learned_in_slices(void **state)
 	assert_int_equal(t.wrong, 0);
 }
 
+struct cookies {
+	const char *sent, *expected; /* expected: the field as it is learned */
+	bool right;
+};
+
+static void baked(void *ctx, const struct script_request *q, struct script_reply *r)
+{
+	struct cookies *c = ctx;
+
+	if (strcmp(q->target, "/b") == 0)
+		c->right = strstr(q->head, c->expected) != NULL;
+	reply_text(r, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n%s\r\n", c->sent);
+}
+
+/* Blanks in front of ';' are not of the cookie, and a cookie may be empty. */
+static void test_cookies(void **state)
+{
+	static const struct load_learned from[] = {{"Cookie", 0}};
+	static const struct load_request mix[] = {
+		{.method = "GET", .path = "/a", .expect_bytes = -1},
+		{.method = "GET",
+			.path = "/b",
+			.learned = from,
+			.n_learned = 1,
+			.expect_bytes = -1},
+	};
+	static const char *const t[][2] = {
+		{"Set-Cookie: a=b \t; Path=/\r\nSet-Cookie: c=d;e\r\n", "\r\nCookie: a=b; c=d\r\n"},
+		{"Set-Cookie: a=b\r\nSet-Cookie: ; Path=/\r\nSet-Cookie:\r\n",
+			"\r\nCookie: a=b\r\n"},
+		{"Set-Cookie: ;\r\nSet-Cookie: c=d\r\n", "\r\nCookie: c=d\r\n"},
+		{"Set-Cookie: \t; a\r\n", NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		struct load_plan p = {.connections = 1, .requests = 2, .mix = mix, .n_mix = 2};
+		struct cookies c = {.sent = t[i][0], .expected = t[i][1]};
+		struct load_result r;
+
+		run(&p, baked, &c, &r);
+		if (!r.problem != (t[i][1] != NULL) || c.right != (t[i][1] != NULL))
+			fail_msg("%zu: %s", i, r.problem ? r.problem : "another cookie");
+		load_result_release(&r);
+	}
+}
+
 /* ---- Bodies ---------------------------------------------------------------------------------- */
 
 static void chunks(void *ctx, const struct script_request *q, struct script_reply *r)
@@ -278,6 +324,7 @@ static void test_bottleneck(void **state)
 const struct CMUnitTest learn_tests[] = {
 	cmocka_unit_test(test_learned),
 	cmocka_unit_test(test_learned_in_slices),
+	cmocka_unit_test(test_cookies),
 	cmocka_unit_test(test_chunks),
 	cmocka_unit_test(test_digest_and_statuses),
 	cmocka_unit_test(test_rate),
