@@ -56,6 +56,8 @@ static int on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *hd, 
 {
 	struct h2 *h = ctx;
 
+	if (h->l->problem)
+		return NGHTTP2_ERR_CALLBACK_FAILURE;
 	if (hd->type != NGHTTP2_CONTINUATION) {
 		h->continuations = 0;
 		return 0;
@@ -242,7 +244,9 @@ static int on_stream_close(nghttp2_session *session, int32_t stream, uint32_t co
 		exchange_done(h->l, x);
 	else
 		reset(h, x, code);
-	return h->l->problem ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
+	/* Where nghttp2 closes a stream that it could not open, it forgets to free on a failure:
+	 * on_begin_frame() tells it of a problem. */
+	return 0;
 }
 
 /* nghttp2 says in words what it refuses; the text may hold what the server sent. */
@@ -252,6 +256,24 @@ static int on_error(nghttp2_session *session, int code, const char *msg, size_t 
 	auto_buf struct buf b = BUF_INIT;
 
 	text_quote(&b, msg, n, 200);
+	set_text(&h->fault, buf_detach(&b));
+	return 0;
+}
+
+/* When nghttp2 ends the connection it tells the server why, and nobody else. */
+static int on_sent(nghttp2_session *session, const nghttp2_frame *frame, void *ctx)
+{
+	const nghttp2_goaway *f = &frame->goaway;
+	struct h2 *h = ctx;
+	auto_buf struct buf b = BUF_INIT;
+
+	if (frame->hd.type != NGHTTP2_GOAWAY || f->error_code == NGHTTP2_NO_ERROR || h->fault)
+		return 0;
+	buf_adds(&b, nghttp2_http2_strerror(f->error_code));
+	if (f->opaque_data_len) {
+		buf_adds(&b, ": ");
+		text_quote(&b, (const char *)f->opaque_data, f->opaque_data_len, 200);
+	}
 	set_text(&h->fault, buf_detach(&b));
 	return 0;
 }
@@ -470,6 +492,7 @@ int load_h2_side_make(struct load *l, struct error *err)
 	nghttp2_session_callbacks_set_on_frame_recv_callback(s->callbacks, on_frame);
 	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(s->callbacks, on_data);
 	nghttp2_session_callbacks_set_on_stream_close_callback(s->callbacks, on_stream_close);
+	nghttp2_session_callbacks_set_on_frame_send_callback(s->callbacks, on_sent);
 	nghttp2_session_callbacks_set_error_callback2(s->callbacks, on_error);
 	nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(
 		s->callbacks, on_invalid_frame);
