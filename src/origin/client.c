@@ -203,12 +203,11 @@ static bool answer_start(struct origin *o, struct client *c)
 	return false;
 }
 
-/* The client may be gone afterwards. */
+/* The client may be gone afterwards. What waits to be sent is a "100 Continue", of which a part may
+ * be out already: it stays in front. */
 static void refuse(struct origin *o, struct client *c, int status, const char *why)
 {
 	exchange_clear(o, &c->x);
-	buf_clear(&c->out);
-	c->out_off = 0;
 	c->keep = false;
 	answer_error(&c->x, status, why);
 	c->state = CLIENT_SEND;
