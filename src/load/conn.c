@@ -286,7 +286,8 @@ static void receive(struct load *l, struct conn *c)
 			lost(l, c, why);
 			return;
 		}
-	} while (r > 0 && !l->problem && c->state == CONN_OPEN && transport_holds(&c->t));
+	} while (r > 0 && !l->problem && c->state == CONN_OPEN && transport_holds(&c->t) &&
+		 !c->left);
 	if (c->state == CONN_OPEN)
 		conn_flush(l, c);
 }

@@ -141,8 +141,6 @@ static void surplus(struct load *l, const struct conn *c, const char *p, size_t 
 {
 	auto_buf struct buf b = BUF_INIT;
 
-	if (c->left)
-		return;
 	text_quote(&b, p, n, 80);
 	load_problem(l, c->x, "expected the answer to end after its body, got %zu more bytes: %s",
 		n, buf_str(&b));

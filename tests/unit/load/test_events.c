@@ -154,7 +154,8 @@ static void test_endless_events(void **state)
 		is_problem("endless", &r, NULL);
 		assert_int_equal(r.done, 20);
 		assert_int_equal(r.connects, 20);
-		assert_true(memory_kib() - before < 8 << 10);
+		/* A sanitizer keeps what the connections had; the server would send 8 GB. */
+		assert_true(memory_kib() - before < 64 << 10);
 		load_result_release(&r);
 	}
 	SSL_CTX_free(tls);
