@@ -114,6 +114,13 @@ static bool inflate(nghttp2_hd_inflater *hd, const struct buf *block, struct buf
 	return nghttp2_hd_inflate_end_headers(hd) == 0;
 }
 
+/* What follows the end of a stream is not of it. */
+static bool ended(struct h2_reference_stream *s)
+{
+	s->after_end |= s->ended || s->reset;
+	return s->after_end;
+}
+
 static bool interim(const struct buf *fields)
 {
 	return fields->n > 10 && memcmp(fields->p, ":status: 1", 10) == 0;
@@ -142,7 +149,8 @@ static bool head(struct h2_reference *r, nghttp2_hd_inflater *hd, const uint8_t 
 		return false;
 	if (!s)
 		return true;
-	s->after_end |= s->ended || s->reset;
+	if (ended(s))
+		return true;
 	s->heads += !interim(&fields);
 	buf_add(&s->fields, fields.p, fields.n);
 	s->ended |= ends;
@@ -158,7 +166,8 @@ static bool data(struct h2_reference *r, struct frame f)
 		return false;
 	if (!s)
 		return true;
-	s->after_end |= s->ended || s->reset;
+	if (ended(s))
+		return true;
 	if (s->body.n + f.n <= H2_REFERENCE_BODY)
 		buf_add(&s->body, f.p, f.n);
 	s->body_n += f.n;
