@@ -1,5 +1,6 @@
 /* Merge: raw profiles to the profile that is published, and one encoding of it for each compiler
  * that will read it. Or a given profile in their place. */
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -158,6 +159,17 @@ static void fill_provenance(struct run *r)
 	r->has_provenance = true;
 }
 
+/* Two trainings with one key differ in their counts: what is merged belongs to this one alone. */
+static void key_training(struct run *r, struct node_key *key)
+{
+	auto_json json_t *trained = store_node_record(&r->store, r->train_key);
+	auto_free char *when =
+		xasprintf("%" PRIu64, (uint64_t)json_opt_int(trained, "finished_ns", 0));
+
+	node_key_add(key, "train", r->train_key);
+	node_key_add(key, "trained", when);
+}
+
 /* A merge node's record names the published profile; its provenance lies beside it, so that a later
  * build with the same training publishes the same bytes. */
 static int merge_trained(struct run *r, struct error *err)
@@ -169,7 +181,7 @@ static int merge_trained(struct run *r, struct error *err)
 
 	node_key_begin(&key, "merge", "");
 	node_key_add(&key, "whet", WHET_VERSION);
-	node_key_add(&key, "train", r->train_key);
+	key_training(r, &key);
 	run_key_compilers(r, &key);
 	node_key_end(&key);
 	record = store_node_record(&r->store, key.hex);
