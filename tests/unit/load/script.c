@@ -10,6 +10,7 @@
 
 #include <openssl/ssl.h>
 
+#include "base/clock.h"
 #include "http/tls_bio.h"
 
 #define CONNECTIONS_MAX 512
@@ -277,4 +278,37 @@ long memory_reset(void)
 long memory_grown(long before)
 {
 	return status_kib("VmHWM:") - before;
+}
+
+struct load_plan script_plan(const struct load_request *q, uint64_t requests)
+{
+	return (struct load_plan){.host = "127.0.0.1",
+		.connections = 1,
+		.requests = requests,
+		.mix = q,
+		.n_mix = 1,
+		.timeout_ns = 5 * NS_PER_S};
+}
+
+void script_load(struct load_plan *p, script_fn *fn, void *ctx, SSL_CTX *tls, struct load_result *r)
+{
+	struct error err = ERROR_INIT;
+	struct script *s = script_start_tls(fn, ctx, tls, &p->port);
+
+	p->protocol = tls ? LOAD_H1_TLS : LOAD_H1;
+	if (load_run(p, r, &err) < 0)
+		fail_msg("%s", err.msg);
+	script_stop(s);
+}
+
+void script_problem(const char *name, const struct load_result *r, const char *problem)
+{
+	static const char prefix[] = "GET /x, request 1 of 1: ";
+	const char *got = r->problem ? r->problem : r->timed_out ? r->sockets : NULL;
+
+	if (!problem && got)
+		fail_msg("%s: %s", name, got);
+	if (problem &&
+		(!r->problem || strncmp(got + strlen(prefix), problem, strlen(problem)) != 0))
+		fail_msg("%s: %s", name, got ? got : "no problem");
 }

@@ -58,6 +58,15 @@ uint64_t script_connections(struct script *s);
 void script_close_idle(struct script *s);
 void script_stop(struct script *s);
 
+/* A load of HTTP/1.1 by one request on one connection, at most five seconds long. */
+struct load_plan script_plan(const struct load_request *q, uint64_t requests);
+/* The load of p on a script that lives as long; tls: NULL, in clear. */
+void script_load(
+	struct load_plan *p, script_fn *fn, void *ctx, SSL_CTX *tls, struct load_result *r);
+/* Its first request ended so: problem is how the text begins that follows "GET /x, request 1 of 1:
+ * ". NULL: without one. */
+void script_problem(const char *name, const struct load_result *r, const char *problem);
+
 void reply_text(struct script_reply *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The most memory in KiB that the process has had since memory_reset(), beyond what it had then. */

@@ -2,58 +2,16 @@
 #include "script.h"
 
 #include <stdio.h>
-#include <sys/resource.h>
 
 #include <openssl/ssl.h>
 
 #include "base/clock.h"
 #include "h2script.h"
 
-#define PREFIX "GET /x, request 1 of 1: "
 static const struct load_request three_events = {
 	.method = "GET", .path = "/x", .expect_bytes = -1, .events = {.count = 3}};
 static const struct load_request just_three = {
 	.method = "GET", .path = "/x", .expect_bytes = -1, .events = {.count = 3, .end = true}};
-
-static struct load_plan plan_of(const struct load_request *q, uint64_t requests)
-{
-	return (struct load_plan){.host = "127.0.0.1",
-		.connections = 1,
-		.requests = requests,
-		.mix = q,
-		.n_mix = 1,
-		.timeout_ns = 5 * NS_PER_S};
-}
-
-static void run(struct load_plan *p, script_fn *fn, void *ctx, SSL_CTX *tls, struct load_result *r)
-{
-	struct error err = ERROR_INIT;
-	struct script *s = script_start_tls(fn, ctx, tls, &p->port);
-
-	p->protocol = tls ? LOAD_H1_TLS : LOAD_H1;
-	if (load_run(p, r, &err) < 0)
-		fail_msg("%s", err.msg);
-	script_stop(s);
-}
-
-static void is_problem(const char *name, const struct load_result *r, const char *problem)
-{
-	const char *got = r->problem ? r->problem : r->timed_out ? r->sockets : NULL;
-
-	if (!problem && got)
-		fail_msg("%s: %s", name, got);
-	if (problem &&
-		(!r->problem || strncmp(got + strlen(PREFIX), problem, strlen(problem)) != 0))
-		fail_msg("%s: %s", name, got ? got : "no problem");
-}
-
-static long memory_kib(void)
-{
-	struct rusage u;
-
-	getrusage(RUSAGE_SELF, &u);
-	return u.ru_maxrss;
-}
 
 #define STREAM "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 #define EVENT "data: x\n\n"
@@ -123,12 +81,12 @@ static void test_events(void **state)
 
 	for (size_t i = 0; i < 4 * sizeof(t) / sizeof(t[0]); i++) {
 		struct script_reply x = {.after = AFTER_CLOSE, .bytewise = i & 2};
-		struct load_plan p = plan_of(t[i / 4].q, 1);
+		struct load_plan p = script_plan(t[i / 4].q, 1);
 		struct load_result r;
 
 		reply_text(&x, "%s", t[i / 4].reply);
-		run(&p, fixed, &x, i & 1 ? tls : NULL, &r);
-		is_problem(t[i / 4].reply, &r, t[i / 4].problem);
+		script_load(&p, fixed, &x, i & 1 ? tls : NULL, &r);
+		script_problem(t[i / 4].reply, &r, t[i / 4].problem);
 		load_result_release(&r);
 	}
 	SSL_CTX_free(tls);
@@ -141,8 +99,8 @@ static void test_endless_events(void **state)
 
 	for (int i = 0; i < 2; i++) {
 		struct script_reply x = {.times = 1000000, .after = AFTER_CLOSE};
-		struct load_plan p = plan_of(&three_events, 20);
-		long before = memory_kib();
+		struct load_plan p = script_plan(&three_events, 20);
+		long before = memory_reset();
 		struct load_result r;
 
 		p.connections = 4;
@@ -150,12 +108,12 @@ static void test_endless_events(void **state)
 		x.again = x.n;
 		while (x.n + sizeof(EVENT) < sizeof(x.bytes))
 			reply_text(&x, EVENT);
-		run(&p, fixed, &x, i ? tls : NULL, &r);
-		is_problem("endless", &r, NULL);
+		script_load(&p, fixed, &x, i ? tls : NULL, &r);
+		script_problem("endless", &r, NULL);
 		assert_int_equal(r.done, 20);
 		assert_int_equal(r.connects, 20);
 		/* A sanitizer keeps what the connections had; the server would send 8 GB. */
-		assert_true(memory_kib() - before < 64 << 10);
+		assert_true(memory_grown(before) < 64 << 10);
 		load_result_release(&r);
 	}
 	SSL_CTX_free(tls);
@@ -165,18 +123,18 @@ static void test_endless_events(void **state)
 static void test_endless_event(void **state)
 {
 	struct script_reply x = {.times = 3000, .after = AFTER_CLOSE};
-	struct load_plan p = plan_of(&three_events, 1);
-	long before = memory_kib();
+	struct load_plan p = script_plan(&three_events, 1);
+	long before = memory_reset();
 	struct load_result r;
 
 	reply_text(&x, STREAM "\r\ndata: ");
 	x.again = x.n;
 	while (x.n + 8 < sizeof(x.bytes))
 		reply_text(&x, "yyyyyy");
-	run(&p, fixed, &x, NULL, &r);
-	is_problem("endless event", &r,
+	script_load(&p, fixed, &x, NULL, &r);
+	script_problem("endless event", &r,
 		"expected 3 events, the answer ended after 0 and the beginning of one more");
-	assert_true(memory_kib() - before < 8 << 10);
+	assert_true(memory_grown(before) < 8 << 10);
 	load_result_release(&r);
 }
 
@@ -205,7 +163,7 @@ static void test_h2_events(void **state)
 		{&just_three, 4, "expected 3 events, got at least 4"}};
 
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		struct load_plan p = plan_of(t[i].q, t[i].problem ? 1 : 40);
+		struct load_plan p = script_plan(t[i].q, t[i].problem ? 1 : 40);
 		struct error err = ERROR_INIT;
 		int events = t[i].events;
 		struct h2script *s = h2script_start(h2_events, &events, NULL, &p.port);
@@ -216,7 +174,7 @@ static void test_h2_events(void **state)
 		if (load_run(&p, &r, &err) < 0)
 			fail_msg("%s", err.msg);
 		h2script_stop(s);
-		is_problem("h2", &r, t[i].problem);
+		script_problem("h2", &r, t[i].problem);
 		assert_int_equal(r.connects, 1);
 		if (!t[i].problem)
 			assert_int_equal(r.done, 40);

@@ -4,14 +4,12 @@
 #include "echo.h"
 
 #include <stdio.h>
-#include <sys/resource.h>
 
 #include <openssl/ssl.h>
 
 #include "base/clock.h"
 #include "http/websocket.h"
 
-#define PREFIX "GET /x, request 1 of 1: "
 #define BYTES(s) s, sizeof(s) - 1
 /* What the driver sends with seed 0 and messages of five letters. */
 #define FIRST                                                                                      \
@@ -29,46 +27,6 @@ static const struct load_request two_messages = {.method = "GET",
 	.websocket = {.messages = 2, .size = 5}};
 static const struct load_request three_events = {
 	.method = "GET", .path = "/x", .expect_bytes = -1, .events = {.count = 3}};
-
-static struct load_plan plan_of(const struct load_request *q, uint64_t requests)
-{
-	return (struct load_plan){.host = "127.0.0.1",
-		.connections = 1,
-		.requests = requests,
-		.mix = q,
-		.n_mix = 1,
-		.timeout_ns = 5 * NS_PER_S};
-}
-
-static void run(struct load_plan *p, script_fn *fn, void *ctx, SSL_CTX *tls, struct load_result *r)
-{
-	struct error err = ERROR_INIT;
-	struct script *s = script_start_tls(fn, ctx, tls, &p->port);
-
-	p->protocol = tls ? LOAD_H1_TLS : LOAD_H1;
-	if (load_run(p, r, &err) < 0)
-		fail_msg("%s", err.msg);
-	script_stop(s);
-}
-
-static void is_problem(const char *name, const struct load_result *r, const char *problem)
-{
-	const char *got = r->problem ? r->problem : r->timed_out ? r->sockets : NULL;
-
-	if (!problem && got)
-		fail_msg("%s: %s", name, got);
-	if (problem &&
-		(!r->problem || strncmp(got + strlen(PREFIX), problem, strlen(problem)) != 0))
-		fail_msg("%s: %s", name, got ? got : "no problem");
-}
-
-static long memory_kib(void)
-{
-	struct rusage u;
-
-	getrusage(RUSAGE_SELF, &u);
-	return u.ru_maxrss;
-}
 
 /* ---- Right, or almost ----------------------------------------------------------------------- */
 
@@ -92,7 +50,7 @@ static void test_right(void **state)
 
 	for (size_t i = 0; i < 4 * sizeof(sizes) / sizeof(sizes[0]); i++) {
 		struct load_request q = two_messages;
-		struct load_plan p = plan_of(&q, 3);
+		struct load_plan p = script_plan(&q, 3);
 		struct load_result r;
 		uint64_t n[2];
 
@@ -100,7 +58,7 @@ static void test_right(void **state)
 		q.websocket.binary = i & 1;
 		q.websocket.frame = i & 1 ? 1000 : 0;
 		run_echo(&p, ECHO_RIGHT, i & 2 ? tls : NULL, &r, n);
-		is_problem("right", &r, NULL);
+		script_problem("right", &r, NULL);
 		assert_int_equal(r.done, 3);
 		assert_int_equal(r.by_class[0], 3);
 		assert_int_equal(r.connects, 3);
@@ -134,12 +92,12 @@ static void test_ends(void **state)
 	SSL_CTX *tls = wire_context(TLS_ALPN_BOTH, true, 0);
 
 	for (size_t i = 0; i < 2 * sizeof(t) / sizeof(t[0]); i++) {
-		struct load_plan p = plan_of(&two_messages, 1);
+		struct load_plan p = script_plan(&two_messages, 1);
 		struct load_result r;
 		uint64_t n[2];
 
 		run_echo(&p, t[i / 2].fault, i % 2 ? tls : NULL, &r, n);
-		is_problem("end", &r, t[i / 2].problem);
+		script_problem("end", &r, t[i / 2].problem);
 		assert_int_equal(n[0], 2);
 		if (t[i / 2].fault == ECHO_FRAGMENTS) /* the last of three that came at once */
 			assert_in_range(n[1], 1, 6);
@@ -150,7 +108,7 @@ static void test_ends(void **state)
 
 static void test_never_ends(void **state)
 {
-	struct load_plan p = plan_of(&two_messages, 1);
+	struct load_plan p = script_plan(&two_messages, 1);
 	struct load_result r;
 	uint64_t n[2];
 
@@ -307,11 +265,11 @@ static void test_wrong_sessions(void **state)
 	for (size_t i = 0; i < 2 * sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct session s = {
 			.p = wrong[i / 2].p, .n = wrong[i / 2].n, .after = wrong[i / 2].after};
-		struct load_plan p = plan_of(&two_messages, 1);
+		struct load_plan p = script_plan(&two_messages, 1);
 		struct load_result r;
 
-		run(&p, session, &s, i % 2 ? tls : NULL, &r);
-		is_problem(wrong[i / 2].name, &r, wrong[i / 2].problem);
+		script_load(&p, session, &s, i % 2 ? tls : NULL, &r);
+		script_problem(wrong[i / 2].name, &r, wrong[i / 2].problem);
 		load_result_release(&r);
 	}
 	SSL_CTX_free(tls);
@@ -324,21 +282,21 @@ static void test_resets_and_alerts(void **state)
 				 "ay",
 		.n = 4,
 		.after = AFTER_RESET};
-	struct load_plan p = plan_of(&two_messages, 1);
+	struct load_plan p = script_plan(&two_messages, 1);
 	struct load_result r;
 
-	run(&p, session, &s, NULL, &r);
+	script_load(&p, session, &s, NULL, &r);
 	assert_non_null(strstr(r.problem, ": Connection reset by peer"));
 	load_result_release(&r);
 	s.after = AFTER_ALERT;
-	run(&p, session, &s, tls, &r);
-	is_problem("an alert", &r,
+	script_load(&p, session, &s, tls, &r);
+	script_problem("an alert", &r,
 		"message 1 of 2: expected an echo of 5 bytes, got 2: the peer sent the TLS alert "
 		"bad record mac");
 	load_result_release(&r);
 	s.after = AFTER_CUT;
-	run(&p, session, &s, tls, &r);
-	is_problem("cut", &r, "message 1 of 2: expected an echo of 5 bytes, got 2: ");
+	script_load(&p, session, &s, tls, &r);
+	script_problem("cut", &r, "message 1 of 2: expected an echo of 5 bytes, got 2: ");
 	load_result_release(&r);
 	SSL_CTX_free(tls);
 }
@@ -360,14 +318,14 @@ static void test_handshakes(void **state)
 		 "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n",
 			"expected the header 'Sec-WebSocket-Accept: "},
 	};
-	struct load_plan p = plan_of(&two_messages, 1);
+	struct load_plan p = script_plan(&two_messages, 1);
 	struct load_result r;
 
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		struct session s = {.fields = t[i].fields, .p = "", .after = AFTER_CLOSE};
 
-		run(&p, session, &s, NULL, &r);
-		is_problem(t[i].fields, &r, t[i].problem);
+		script_load(&p, session, &s, NULL, &r);
+		script_problem(t[i].fields, &r, t[i].problem);
 		load_result_release(&r);
 	}
 }
@@ -390,27 +348,27 @@ static void test_choices(void **state)
 	static const struct load_header offer = {"Sec-WebSocket-Protocol", "chat, talk"};
 	static const struct load_header want = {"X-Y", "z"};
 	struct load_request q = two_messages;
-	struct load_plan p = plan_of(&q, 1);
+	struct load_plan p = script_plan(&q, 1);
 	struct load_result r;
 
-	run(&p, choose, (void *)"Sec-WebSocket-Extensions: permessage-deflate", NULL, &r);
-	is_problem("extension", &r,
+	script_load(&p, choose, (void *)"Sec-WebSocket-Extensions: permessage-deflate", NULL, &r);
+	script_problem("extension", &r,
 		"the server chose 'Sec-WebSocket-Extensions' \"permessage-deflate\", which was not "
 		"offered");
 	load_result_release(&r);
 	q.headers = &offer;
 	q.n_headers = 1;
-	run(&p, choose, (void *)"Sec-WebSocket-Protocol: tal", NULL, &r);
-	is_problem("protocol", &r,
+	script_load(&p, choose, (void *)"Sec-WebSocket-Protocol: tal", NULL, &r);
+	script_problem("protocol", &r,
 		"the server chose 'Sec-WebSocket-Protocol' \"tal\", which was not offered");
 	load_result_release(&r);
-	run(&p, choose, (void *)"Sec-WebSocket-Protocol: talk", NULL, &r);
-	is_problem("protocol", &r, "message 1 of 2: expected an echo of 5 bytes, got 0");
+	script_load(&p, choose, (void *)"Sec-WebSocket-Protocol: talk", NULL, &r);
+	script_problem("protocol", &r, "message 1 of 2: expected an echo of 5 bytes, got 0");
 	load_result_release(&r);
 	q.expect_headers = &want;
 	q.n_expect_headers = 1;
-	run(&p, choose, (void *)"X-Y: a", NULL, &r);
-	is_problem("header", &r, "expected header 'X-Y' to be \"z\", got \"a\"");
+	script_load(&p, choose, (void *)"X-Y: a", NULL, &r);
+	script_problem("header", &r, "expected header 'X-Y' to be \"z\", got \"a\"");
 	load_result_release(&r);
 }
 
@@ -421,11 +379,11 @@ static void no_upgrade(void *ctx, const struct script_request *q, struct script_
 
 static void test_no_upgrade(void **state)
 {
-	struct load_plan p = plan_of(&two_messages, 1);
+	struct load_plan p = script_plan(&two_messages, 1);
 	struct load_result r;
 
-	run(&p, no_upgrade, NULL, NULL, &r);
-	is_problem("426", &r, "expected status 101, got 426; its body starts with \"why\"");
+	script_load(&p, no_upgrade, NULL, NULL, &r);
+	script_problem("426", &r, "expected status 101, got 426; its body starts with \"why\"");
 	load_result_release(&r);
 }
 
@@ -468,16 +426,16 @@ static void test_hostile_sockets(void **state)
 
 	for (size_t i = 0; i < 2 * sizeof(t) / sizeof(t[0]); i++) {
 		struct session s = {.p = t[i / 2].p, .n = t[i / 2].n, .times = 1000000};
-		struct load_plan p = plan_of(&two_messages, 1);
-		long before = memory_kib();
+		struct load_plan p = script_plan(&two_messages, 1);
+		long before = memory_reset();
 		struct load_result r;
 
 		s.after = AFTER_CLOSE;
-		run(&p, session, &s, i % 2 ? tls : NULL, &r);
-		is_problem(t[i / 2].name, &r, t[i / 2].problem);
+		script_load(&p, session, &s, i % 2 ? tls : NULL, &r);
+		script_problem(t[i / 2].name, &r, t[i / 2].problem);
 		load_result_release(&r);
-		if (memory_kib() - before > 8 << 10)
-			fail_msg("%s took %ld KiB", t[i / 2].name, memory_kib() - before);
+		if (memory_grown(before) > 8 << 10)
+			fail_msg("%s took %ld KiB", t[i / 2].name, memory_grown(before));
 	}
 	SSL_CTX_free(tls);
 }
@@ -501,11 +459,11 @@ static void empty_fragments(void *ctx, const struct script_request *q, struct sc
 
 static void test_empty_fragments(void **state)
 {
-	struct load_plan p = plan_of(&two_messages, 1);
+	struct load_plan p = script_plan(&two_messages, 1);
 	struct load_result r;
 
-	run(&p, empty_fragments, NULL, NULL, &r);
-	is_problem("empty fragments", &r,
+	script_load(&p, empty_fragments, NULL, NULL, &r);
+	script_problem("empty fragments", &r,
 		"message 1 of 2: expected an echo, got more than 100 frames that bring none of it");
 	load_result_release(&r);
 }
@@ -517,11 +475,11 @@ static void test_stalled_session(void **state)
 				 "ay",
 		.n = 4,
 		.after = AFTER_HANG};
-	struct load_plan p = plan_of(&two_messages, 1);
+	struct load_plan p = script_plan(&two_messages, 1);
 	struct load_result r;
 
 	p.timeout_ns = NS_PER_S; /* long enough to come so far */
-	run(&p, session, &s, NULL, &r);
+	script_load(&p, session, &s, NULL, &r);
 	assert_true(r.timed_out);
 	assert_non_null(strstr(r.sockets, "inside the WebSocket, message 1 of 2 (sent 5 of 5 "
 					  "bytes, got 2 of its echo) of GET "
@@ -533,7 +491,7 @@ static void test_bad_requests(void **state)
 {
 	static const struct load_learned learned = {"Cookie", 0};
 	struct load_request mix[2] = {two_messages, three_events};
-	struct load_plan p = plan_of(mix, 1);
+	struct load_plan p = script_plan(mix, 1);
 	struct error err = ERROR_INIT;
 	struct load_result r;
 
