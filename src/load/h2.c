@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "load/h2_pool.h"
 
 #define SEND_SIZE ((size_t)16 << 10) /* about one TLS record */
 #define STREAM_WINDOW (16 << 20)
@@ -15,6 +16,7 @@
 struct h2_side {
 	nghttp2_session_callbacks *callbacks;
 	nghttp2_option *option;
+	struct h2_pool *pool;
 };
 
 struct h2 {
@@ -449,7 +451,8 @@ int load_h2_open(struct load *l, struct conn *c)
 
 	h->l = l;
 	h->c = c;
-	if (nghttp2_session_client_new2(&h->session, l->h2->callbacks, h, l->h2->option) != 0 ||
+	if (nghttp2_session_client_new3(&h->session, l->h2->callbacks, h, l->h2->option,
+		    h2_pool_mem(l->h2->pool)) != 0 ||
 		nghttp2_submit_settings(
 			h->session, NGHTTP2_FLAG_NONE, settings, ARRAY_SIZE(settings)) != 0 ||
 		nghttp2_session_set_local_window_size(
@@ -483,6 +486,7 @@ int load_h2_side_make(struct load *l, struct error *err)
 	struct h2_side *s = xcalloc(1, sizeof(*s));
 
 	l->h2 = s;
+	s->pool = h2_pool_new();
 	if (nghttp2_session_callbacks_new(&s->callbacks) != 0 ||
 		nghttp2_option_new(&s->option) != 0)
 		return error_set(err, ERR_INTERNAL, "load: cannot begin with HTTP/2");
@@ -506,6 +510,7 @@ void load_h2_side_free(struct load *l)
 		return;
 	nghttp2_session_callbacks_del(l->h2->callbacks);
 	nghttp2_option_del(l->h2->option);
+	h2_pool_free(l->h2->pool);
 	free(l->h2);
 	l->h2 = NULL;
 }

@@ -1,6 +1,7 @@
 /* The order and the histogram, without sockets. */
 #include "script.h"
 
+#include "load/h2_pool.h"
 #include "load/histogram.h"
 #include "load/order.h"
 
@@ -123,6 +124,41 @@ static void test_buckets(void **state)
 	}
 }
 
+static void test_h2_pool(void **state)
+{
+	struct h2_pool *p = h2_pool_new();
+	nghttp2_mem *m = h2_pool_mem(p);
+	char *a = m->malloc(1, m->mem_user_data);
+	char *b = m->malloc(64, m->mem_user_data);
+	char *large = m->malloc(5000, m->mem_user_data);
+	char *grown;
+
+	assert_int_equal((uintptr_t)a % _Alignof(max_align_t), 0);
+	memset(b, 'b', 64);
+	assert_ptr_equal(m->realloc(b, 33, m->mem_user_data), b);
+	grown = m->realloc(b, 65, m->mem_user_data);
+	for (size_t i = 0; i < 64; i++)
+		assert_int_equal(grown[i], 'b');
+	/* What was given back is used again, the last first, and only for its size. */
+	m->free(a, m->mem_user_data);
+	assert_ptr_equal(m->malloc(2, m->mem_user_data), a);
+	assert_ptr_equal(m->malloc(0, m->mem_user_data), b);
+	m->free(grown, m->mem_user_data);
+	assert_ptr_equal(m->calloc(1, 128, m->mem_user_data), grown);
+	for (size_t i = 0; i < 128; i++)
+		assert_int_equal(grown[i], 0);
+	/* Sizes that overflow. */
+	assert_null(m->malloc(SIZE_MAX, m->mem_user_data));
+	assert_null(m->malloc(SIZE_MAX - 40, m->mem_user_data));
+	assert_null(m->calloc(SIZE_MAX / 2, 3, m->mem_user_data));
+	m->free(NULL, m->mem_user_data);
+	m->free(a, m->mem_user_data);
+	m->free(b, m->mem_user_data);
+	m->free(grown, m->mem_user_data);
+	m->free(large, m->mem_user_data);
+	h2_pool_free(p);
+}
+
 const struct CMUnitTest pure_tests[] = {
 	cmocka_unit_test(test_shares),
 	cmocka_unit_test(test_shares_over_slices),
@@ -130,5 +166,6 @@ const struct CMUnitTest pure_tests[] = {
 	cmocka_unit_test(test_weights_of_zero),
 	cmocka_unit_test(test_histogram),
 	cmocka_unit_test(test_buckets),
+	cmocka_unit_test(test_h2_pool),
 };
 const size_t n_pure_tests = sizeof(pure_tests) / sizeof(pure_tests[0]);
