@@ -364,8 +364,10 @@ static int bounded(size_t n)
 /* Before each call. */
 static void begin_call(SSL *ssl)
 {
+	struct tls_socket *s = tls_socket_of(ssl);
+
 	ERR_clear_error();
-	tls_socket_of(ssl)->turns = TLS_TURNS;
+	s->turns = s->in ? TLS_TURNS_BUFFERED : TLS_TURNS;
 }
 
 int tls_handshake(SSL *ssl)

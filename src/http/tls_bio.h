@@ -21,6 +21,7 @@ struct tls_socket {
 };
 
 #define TLS_TURNS 64
+#define TLS_TURNS_BUFFERED 4 /* each of them may bring a thousand records */
 
 int tls_socket_attach(SSL *ssl, int fd);
 struct tls_socket *tls_socket_of(const SSL *ssl); /* NULL: none */
