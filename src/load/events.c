@@ -113,6 +113,8 @@ static bool skip_bom(struct event_count *e, char c)
 		e->bom--;
 		return true;
 	}
+	if (e->bom == 1 || e->bom == 2)
+		e->line = LINE_OTHER; /* its first bytes were those of a line */
 	e->bom = 0;
 	return false;
 }
