@@ -332,6 +332,8 @@ static int measure_rounds(struct bench *b, uint32_t scenario, struct asker *v, s
 		order[i] = i;
 	for (uint32_t round = 0; round < sc->slices; round++) {
 		tell(b, sc, round);
+		if (canary_run(b, err) < 0)
+			return -1;
 		if (round % 2 == 0)
 			rng_shuffle(&b->rng, order, b->n_arms);
 		for (size_t i = 0; i < b->n_arms; i++) {

@@ -60,6 +60,7 @@ struct bench {
 	struct rng rng;
 	uint32_t launches, launch;
 	uint64_t begun, done, total; /* scenarios measured, of all launches */
+	uint64_t canary_next;        /* not before this time since `begun` */
 	struct strv warnings;
 	struct samples samples;
 };
@@ -78,6 +79,11 @@ void launch_watch(struct bench *b);
 int launch_stop(struct bench *b, struct error *err);
 /* The same after an error: nothing is reported, logs stay. */
 void launch_abandon(struct bench *b);
+
+/* ---- canary.c ---- */
+
+/* Runs it when its turn has come. To be called between slices. */
+int canary_run(struct bench *b, struct error *err);
 
 /* ---- bench_slice.c ---- */
 

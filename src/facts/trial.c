@@ -12,9 +12,16 @@ void samples_add(struct samples *s, const struct sample *one)
 	s->v[s->n++] = *one;
 }
 
+void samples_add_canary(struct samples *s, const struct canary *one)
+{
+	array_reserve(s->canaries, s->n_canaries, s->cap_canaries);
+	s->canaries[s->n_canaries++] = *one;
+}
+
 void samples_release(struct samples *s)
 {
 	free(s->v);
+	free(s->canaries);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -23,6 +30,8 @@ void comparison_release(struct comparison *c)
 	free(c->scenario);
 	free(c->variant);
 	free(c->base);
+	free(c->by_launch);
+	free(c->outlier);
 	memset(c, 0, sizeof(*c));
 }
 
@@ -36,6 +45,7 @@ void comparisons_release(struct comparisons *c)
 	free(c->weighted);
 	free(c->shares);
 	free(c->warnings);
+	free(c->drift_alarm);
 	memset(c, 0, sizeof(*c));
 }
 
@@ -60,10 +70,46 @@ json_t *samples_json(const struct samples *s)
 	return a;
 }
 
+json_t *canaries_json(const struct samples *s)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < s->n_canaries; i++) {
+		const struct canary *x = &s->canaries[i];
+		json_t *o = json_object();
+
+		json_object_set_new(o, "launch", json_integer(x->launch));
+		json_object_set_new(o, "at_ns", json_integer((json_int_t)x->at_ns));
+		json_object_set_new(o, "cpu_ns", json_integer((json_int_t)x->cpu_ns));
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
 /* JSON has no NaN: a figure that could not be computed is null. */
 static void set_real(json_t *o, const char *key, double v)
 {
 	json_object_set_new(o, key, isfinite(v) ? json_real(v) : json_null());
+}
+
+/* How the launches went one by one; empty lists and null when that is not known. */
+static void add_launches(const struct comparison *c, json_t *o)
+{
+	json_t *ratios = json_array(), *outliers = json_array();
+
+	for (uint32_t i = 0; c->by_launch && i < c->launches; i++) {
+		json_array_append_new(ratios, json_real(c->by_launch[i]));
+		if (c->outlier[i])
+			json_array_append_new(outliers, json_integer(i));
+	}
+	json_object_set_new(o, "by_launch", ratios);
+	json_object_set_new(o, "outliers", outliers);
+	json_object_set_new(
+		o, "outlier_slices", c->by_launch ? json_integer(c->outlier_slices) : json_null());
+	json_object_set_new(o, "better_launches",
+		c->by_launch ? json_integer(c->better_launches) : json_null());
+	json_object_set_new(
+		o, "better_slices", c->by_launch ? json_integer(c->better_slices) : json_null());
 }
 
 static json_t *comparison_json(const struct comparison *c)
@@ -83,12 +129,14 @@ static json_t *comparison_json(const struct comparison *c)
 	json_object_set_new(o, "launches", json_integer(c->launches));
 	json_object_set_new(o, "slices", json_integer(c->slices));
 	json_object_set_new(o, "shown", json_string(shown[c->shown]));
+	add_launches(c, o);
 	return o;
 }
 
 static json_t *weighted_json(const struct comparison *c)
 {
-	static const char *const unknown[] = {"scenario", "base_ns", "unit", "slices"};
+	static const char *const unknown[] = {
+		"scenario", "base_ns", "unit", "slices", "outlier_slices", "better_slices"};
 	json_t *o = comparison_json(c);
 
 	for (size_t i = 0; i < ARRAY_SIZE(unknown); i++)

@@ -15,9 +15,18 @@ struct sample {
 	uint64_t wall_ns, driver_cpu_ns;
 };
 
+/* One time that the canary ran: fixed work on the subject's processor. */
+struct canary {
+	uint32_t launch;
+	uint64_t at_ns; /* since the comparison began */
+	uint64_t cpu_ns;
+};
+
 struct samples {
 	struct sample *v;
 	size_t n, cap;
+	struct canary *canaries; /* in the order of time */
+	size_t n_canaries, cap_canaries;
 };
 
 /* variant against the base variant in one scenario. */
@@ -29,6 +38,12 @@ struct comparison {
 	double p;                /* two-sided, sign-flip over launches, max-T over scenarios */
 	uint32_t launches, slices;
 	enum { SHOWN_NONE, SHOWN_LESS, SHOWN_MORE } shown;
+	/* Of each launch, in their order; NULL: not known, and none of the next four is. */
+	double *by_launch;        /* its ratio */
+	bool *outlier;            /* it lies far from the others; kept in all figures */
+	uint32_t outlier_slices;  /* that lie far from the other slices of their launch */
+	uint32_t better_launches; /* in which the variant cost less than the base */
+	uint32_t better_slices;   /* not of all scenarios together */
 };
 
 struct comparisons {
@@ -41,12 +56,20 @@ struct comparisons {
 	double *shares; /* of the scenarios, in the order of v; their sum is 1; NULL: none known */
 	size_t n_shares;
 	double driver_busy; /* largest share of wall time that the driver used in a slice set */
+	double drift;       /* of the canary's smoothed cost over the run, largest against
+			     * smallest, 0.03 for 3 %; NAN: not known */
+	char *drift_alarm;  /* a sentence: how to read the table; NULL: it is quiet */
 	char *warnings;     /* lines; "" when none */
 };
 
+/* From this drift on there is an alarm. */
+#define DRIFT_TOLERANCE 0.03
+
 void samples_add(struct samples *s, const struct sample *one);
+void samples_add_canary(struct samples *s, const struct canary *one);
 void samples_release(struct samples *s);
 void comparison_release(struct comparison *c);
 void comparisons_release(struct comparisons *c);
-json_t *samples_json(const struct samples *s);
+json_t *samples_json(const struct samples *s); /* the slices */
+json_t *canaries_json(const struct samples *s);
 json_t *comparisons_json(const struct comparisons *c);

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -120,12 +121,25 @@ static void add_labels(const struct report *r, json_t *bench)
 		json_object_set_new(one, "label", *label ? json_string(label) : json_null());
 }
 
+static json_t *canary_json(const struct report *r)
+{
+	const struct comparisons *c = &r->comparisons;
+	json_t *o = json_object();
+
+	json_object_set_new(o, "drift", isfinite(c->drift) ? json_real(c->drift) : json_null());
+	json_object_set_new(o, "tolerance", json_real(DRIFT_TOLERANCE));
+	json_object_set_new(o, "alarm", json_text(c->drift_alarm));
+	json_object_set_new(o, "series", canaries_json(&r->samples));
+	return o;
+}
+
 json_t *report_bench_json(const struct report *r)
 {
 	json_t *o = comparisons_json(&r->comparisons);
 
 	add_names(&r->comparisons, o);
 	add_labels(r, o);
+	json_object_set_new(o, "canary", canary_json(r));
 	json_object_set_new(o, "samples", samples_json(&r->samples));
 	return o;
 }

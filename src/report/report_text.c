@@ -27,6 +27,8 @@ void report_change_text(const struct comparison *c, struct buf *out)
 	else
 		buf_addf(out, "%+.1f %%", percent(c->ratio));
 	buf_addf(out, " [%+.1f, %+.1f]", percent(c->low), percent(c->high));
+	if (c->by_launch)
+		buf_addf(out, " %u/%u", c->better_launches, c->launches);
 }
 
 /* ---- Comparison ----------------------------------------------------------------------------- */
@@ -90,6 +92,24 @@ static void scenario_row(
 		table_cell(t, "(%s)", label);
 }
 
+/* "outliers, kept: 'mix' with pgo: launch 3 (+12.4 %)". */
+static void add_outliers(const struct comparison *c, struct buf *out)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; c->outlier && i < c->launches; i++) {
+		if (!c->outlier[i])
+			continue;
+		if (!n++)
+			buf_addf(out, "  outliers, kept: '%s' with %s: launch", c->scenario,
+				c->variant);
+		buf_addf(
+			out, "%s %u (%+.1f %%)", n > 1 ? "," : "", i + 1, percent(c->by_launch[i]));
+	}
+	if (n)
+		buf_addc(out, '\n');
+}
+
 /* How to read the table, and what in it should not be overlooked. */
 static void add_notes(const struct comparisons *c, size_t scenarios, struct buf *out)
 {
@@ -101,6 +121,10 @@ static void add_notes(const struct comparisons *c, size_t scenarios, struct buf 
 	if (c->n_weighted)
 		buf_adds(out, "  all, by weight: geometric mean of the ratios by the phases' "
 			      "`weight`; its interval\n  holds for this figure alone\n");
+	if (c->v[0].by_launch)
+		buf_adds(out, "  n/m: in n of m launches it cost less\n");
+	for (size_t i = 0; i < c->n; i++)
+		add_outliers(&c->v[i], out);
 	for (size_t i = 0; i < c->n; i++)
 		if (c->v[i].shown == SHOWN_MORE && !is_null(c, i, scenarios))
 			buf_addf(out,
@@ -140,6 +164,8 @@ void report_comparison_text(const struct comparisons *c, const char *label, stru
 	add_notes(c, scenarios, out);
 	if (c->warnings && *c->warnings)
 		report_add_indented(out, c->warnings);
+	if (c->drift_alarm)
+		report_add_indented(out, c->drift_alarm);
 	buf_addc(out, '\n');
 }
 

@@ -78,10 +78,22 @@ static double per_request(const struct sample *s)
 	return (double)s->cpu_ns / (double)s->requests;
 }
 
-/* The median log ratio of one launch, and the base's median CPU per request. work has room. */
-static int launch_ratio(const struct sorted *t, const struct stats_frame *f, const uint32_t at[3],
-	double *work, double *ret)
+/* What the slices of one scenario and variant are one by one. */
+struct counts {
+	uint32_t better, outliers;
+};
+
+/* Room for the slices of a launch. */
+struct room {
+	double *ratio;
+	bool *outlier;
+};
+
+/* The median log ratio of one launch; counts what its slices are. */
+static int launch_ratio(const struct sorted *t, const uint32_t at[3], struct room *room,
+	double *ret, struct counts *counts)
 {
+	double *work = room->ratio;
 	size_t n_base, n;
 	const struct sample **base = cell(t, at[0], 0, at[2], &n_base);
 	const struct sample **own = cell(t, at[0], at[1], at[2], &n);
@@ -92,7 +104,9 @@ static int launch_ratio(const struct sorted *t, const struct stats_frame *f, con
 		if (own[i]->slice != base[i]->slice || (i && own[i]->slice == own[i - 1]->slice))
 			return -1;
 		work[i] = log(per_request(own[i]) / per_request(base[i]));
+		counts->better += work[i] < 0;
 	}
+	counts->outliers += (uint32_t)stats_outliers(work, n, room->outlier);
 	*ret = stats_median(work, n);
 	return 0;
 }
@@ -105,20 +119,38 @@ static int no_counterpart(const struct stats_frame *f, const uint32_t at[3], str
 		f->scenarios[at[0]], at[2] + 1, f->variants[at[1]], f->variants[0]);
 }
 
-/* Fills d[scenario * launches + launch] for one variant. */
+/* Fills d[scenario * launches + launch] for one variant, and counts[scenario]. */
 static int all_ratios(const struct sorted *t, const struct stats_frame *f, uint32_t variant,
-	double *d, struct error *err)
+	double *d, struct counts *counts, struct error *err)
 {
-	auto_free double *work = xcalloc(t->n, sizeof(*work));
+	auto_free double *ratio = xcalloc(t->n, sizeof(*ratio));
+	auto_free bool *outlier = xcalloc(t->n, sizeof(*outlier));
+	struct room room = {ratio, outlier};
 
+	memset(counts, 0, f->n_scenarios * sizeof(*counts));
 	for (uint32_t s = 0; s < f->n_scenarios; s++)
 		for (uint32_t l = 0; l < t->launches; l++) {
 			const uint32_t at[3] = {s, variant, l};
 
-			if (launch_ratio(t, f, at, work, &d[s * t->launches + l]) < 0)
+			if (launch_ratio(t, at, &room, &d[s * t->launches + l], &counts[s]) < 0)
 				return no_counterpart(f, at, err);
 		}
 	return 0;
+}
+
+/* The launches one by one; d: their log ratios. */
+static void set_launches(struct comparison *c, const double *d, size_t n)
+{
+	auto_free double *copy = xcalloc(n, sizeof(*copy));
+
+	memcpy(copy, d, n * sizeof(*copy));
+	c->by_launch = xcalloc(n, sizeof(*c->by_launch));
+	c->outlier = xcalloc(n, sizeof(*c->outlier));
+	(void)stats_outliers(copy, n, c->outlier);
+	for (size_t l = 0; l < n; l++) {
+		c->by_launch[l] = exp(d[l]);
+		c->better_launches += d[l] < 0;
+	}
 }
 
 static double base_cost(const struct sorted *t, size_t scenario, uint32_t *slices)
@@ -176,6 +208,7 @@ static void add_weighted(const struct stats_frame *f, uint32_t variant, const do
 		c.low = exp(c.low);
 		c.high = exp(c.high);
 	}
+	set_launches(&c, mean, n);
 	c.ratio = exp(stats_median(mean, n));
 	judge(&c);
 	array_reserve(ret->weighted, ret->n_weighted, ret->cap_weighted);
@@ -197,7 +230,7 @@ static void set_shares(const struct stats_frame *f, struct comparisons *ret)
 }
 
 static void add_variant(const struct sorted *t, const struct stats_frame *f, uint32_t variant,
-	double *d, struct comparisons *ret)
+	double *d, const struct counts *counts, struct comparisons *ret)
 {
 	size_t m = f->n_scenarios, n = t->launches;
 	auto_free double *low = xcalloc(m, sizeof(*low)), *high = xcalloc(m, sizeof(*high));
@@ -218,8 +251,11 @@ static void add_variant(const struct sorted *t, const struct stats_frame *f, uin
 			.p = enough ? p[s] : NAN,
 			.launches = (uint32_t)n,
 			.per_run = f->per_run && f->per_run[s],
+			.better_slices = counts[s].better,
+			.outlier_slices = counts[s].outliers,
 		};
 
+		set_launches(&c, d + s * n, n);
 		c.base_ns = base_cost(t, s, &c.slices);
 		c.ratio = exp(stats_median(d + s * n, n)); /* reorders: the last use of d */
 		judge(&c);
@@ -289,6 +325,17 @@ static void warn(const struct sorted *t, const struct stats_frame *f, struct com
 	ret->warnings = xstrdup(buf_str(&b));
 }
 
+/* Alarm, not correction: the canary sees the clock and what is stolen, not caches or the kernel. */
+static void add_drift(const struct samples *s, struct comparisons *ret)
+{
+	auto_free double *cost = xcalloc(s->n_canaries + 1, sizeof(*cost));
+
+	for (size_t i = 0; i < s->n_canaries; i++)
+		cost[i] = (double)s->canaries[i].cpu_ns;
+	ret->drift = stats_drift(cost, s->n_canaries);
+	ret->drift_alarm = stats_drift_alarm(ret->drift);
+}
+
 static int sort_samples(const struct samples *s, const struct stats_frame *f,
 	const struct sample **place, struct sorted *ret, struct error *err)
 {
@@ -314,6 +361,7 @@ int stats_compare(const struct samples *s, const struct stats_frame *f, struct c
 {
 	auto_free const struct sample **place = xcalloc(s->n + 1, sizeof(*place));
 	auto_free double *d = NULL;
+	auto_free struct counts *counts = NULL;
 	struct comparisons got = {0};
 	struct sorted t = {0};
 
@@ -325,14 +373,16 @@ int stats_compare(const struct samples *s, const struct stats_frame *f, struct c
 		return -1;
 	set_shares(f, &got);
 	d = xcalloc(f->n_scenarios * t.launches, sizeof(*d));
+	counts = xcalloc(f->n_scenarios, sizeof(*counts));
 	for (uint32_t v = 1; v < f->n_variants; v++) {
-		if (all_ratios(&t, f, v, d, err) < 0) {
+		if (all_ratios(&t, f, v, d, counts, err) < 0) {
 			comparisons_release(&got);
 			return -1;
 		}
-		add_variant(&t, f, v, d, &got);
+		add_variant(&t, f, v, d, counts, &got);
 	}
 	warn(&t, f, &got);
+	add_drift(s, &got);
 	*ret = got;
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* Statistics of the comparison: pure functions, no clock, no I/O. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -59,5 +60,18 @@ double stats_student_quantile(double p, double df); /* 0 < p < 1, df >= 1 */
 void stats_sign_flip(const double *d, size_t m, size_t n, uint64_t seed, double *p);
 /* The same layout; low and high get m values each, on the scale of d. */
 void stats_bootstrap(const double *d, size_t m, size_t n, uint64_t seed, double *low, double *high);
+/* Marks those that lie far from the others: more than 3.5 robust standard deviations (0.6745 |v -
+ * median| / MAD, Iglewicz and Hoaglin 1993) from the median; none when more than half are equal.
+ * Returns how many. Nothing is ever left out for it. */
+size_t stats_outliers(const double *v, size_t n, bool *ret);
+/* The line through points with x = 0, 1, … n-1 by repeated medians (Siegel 1982): up to half of the
+ * points may be anywhere. n > 1. */
+void stats_line(const double *v, size_t n, double *ret_slope, double *ret_at_0);
+/* How far a series of positive values drifts: the largest value of its smoothed course against the
+ * smallest, minus 1. NAN for fewer than STATS_DRIFT_MIN values. */
+#define STATS_DRIFT_MIN 9
+double stats_drift(const double *v, size_t n);
+/* The sentence of a drift above DRIFT_TOLERANCE; NULL below, and for NAN. Caller frees. */
+char *stats_drift_alarm(double drift);
 /* The fewest launches with which m scenarios can be shown at all, all of them going one way. */
 uint32_t stats_launches_needed(size_t m);

@@ -139,6 +139,26 @@ static void check_samples(const struct outcome *o, size_t scenarios, size_t vari
 	}
 }
 
+/* It ran on the subject's processor, in the order of time, and took a small part of it. */
+static void check_canary(const struct samples *s)
+{
+	uint64_t cost = 0, last = 0;
+
+	assert_true(s->n_canaries >= 9);
+	for (size_t i = 0; i < s->n_canaries; i++) {
+		const struct canary *c = &s->canaries[i];
+
+		assert_true(c->cpu_ns > 0 && (i == 0 || c->at_ns > last));
+		assert_true(i == 0 || c->launch >= c[-1].launch);
+		cost += c->cpu_ns;
+		last = c->at_ns;
+	}
+	assert_int_equal(s->canaries[s->n_canaries - 1].launch, 5);
+	print_message("canary: %zu times, %.2f %% of the time\n", s->n_canaries,
+		100 * (double)cost / (double)last);
+	assert_true(cost * 50 < last);
+}
+
 static void test_planted_difference(void **state)
 {
 	static const char *const scenarios[] = {"hello", NULL};
@@ -164,6 +184,9 @@ static void test_planted_difference(void **state)
 	assert_true(c[1].ratio > 0.8 && c[1].ratio < 1.25);
 	assert_int_equal(c[0].launches, 6);
 	assert_int_equal(c[0].slices, 24);
+	assert_true(c[0].better_launches <= 1 && c[0].better_slices <= 6);
+	check_canary(&o.samples);
+	assert_true(o.comparisons.drift >= 0);
 	assert_true(o.seen.steps >= 24 && o.seen.total == 600);
 	assert_non_null(strstr(buf_str(&o.seen.text), "launch 6 of 6: hello, about"));
 	outcome_release(&o);

@@ -117,6 +117,55 @@ static void test_text(void **state)
 	report_release(&r);
 }
 
+/* The launches one by one, and the canary's alarm. */
+static void test_launches(void **state)
+{
+	struct report r = {0};
+	struct canary one = {3, 5000000, 1001};
+	struct comparison *c;
+	auto_free char *text = NULL;
+	auto_json json_t *j = NULL;
+	json_t *first, *canary;
+
+	fill(&r);
+	c = &r.comparisons.v[0];
+	c->better_launches = 9;
+	c->better_slices = 111;
+	c->outlier_slices = 2;
+	c->by_launch = xcalloc(10, sizeof(*c->by_launch));
+	c->outlier = xcalloc(10, sizeof(*c->outlier));
+	for (int i = 0; i < 10; i++)
+		c->by_launch[i] = i == 6 ? 1.125 : 0.949;
+	c->outlier[6] = true;
+	r.comparisons.drift = 0.031;
+	r.comparisons.drift_alarm = xstrdup("alarm: read it so");
+	samples_add_canary(&r.samples, &one);
+	text = text_of(&r);
+	has(text, "  -5.1 % [-6.2, -4.0] 9/10 ");
+	has(text, "\n  outliers, kept: '5 KB document' with pgo: launch 7 (+12.5 %)\n");
+	has(text, "\n  alarm: read it so\n");
+	j = report_bench_json(&r);
+	first = json_array_get(json_object_get(j, "comparisons"), 0);
+	assert_int_equal(json_integer_value(json_object_get(first, "better_launches")), 9);
+	assert_int_equal(json_integer_value(json_object_get(first, "better_slices")), 111);
+	assert_int_equal(json_integer_value(json_object_get(first, "outlier_slices")), 2);
+	assert_int_equal(json_array_size(json_object_get(first, "by_launch")), 10);
+	assert_int_equal(
+		json_integer_value(json_array_get(json_object_get(first, "outliers"), 0)), 6);
+	first = json_array_get(json_object_get(j, "comparisons"), 1);
+	assert_true(json_is_null(json_object_get(first, "better_launches")));
+	canary = json_object_get(j, "canary");
+	assert_true(json_real_value(json_object_get(canary, "drift")) == 0.031);
+	assert_true(json_real_value(json_object_get(canary, "tolerance")) == 0.03);
+	assert_string_equal(
+		json_string_value(json_object_get(canary, "alarm")), "alarm: read it so");
+	first = json_array_get(json_object_get(canary, "series"), 0);
+	assert_int_equal(json_integer_value(json_object_get(first, "launch")), 3);
+	assert_int_equal(json_integer_value(json_object_get(first, "at_ns")), 5000000);
+	assert_int_equal(json_integer_value(json_object_get(first, "cpu_ns")), 1001);
+	report_release(&r);
+}
+
 /* Every line that shows a figure of the comparison carries the label. */
 static void check_labelled(const struct report *r, const char *label)
 {
@@ -447,6 +496,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_launches),
 		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_failed_gate_is_listed),
 		cmocka_unit_test(test_weighted),

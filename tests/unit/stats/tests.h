@@ -4,3 +4,14 @@ void test_false_positives(void **state);
 void test_interval_coverage(void **state);
 void test_power(void **state);
 void test_slices_as_unit_would_fail(void **state);
+
+void test_line(void **state);
+void test_drift_of_shapes(void **state);
+void test_drift_alarm(void **state);
+void test_outliers(void **state);
+void test_launches_one_by_one(void **state);
+
+void test_hollander_wolfe(void **state);
+void test_darwin(void **state);
+void test_abramowitz_stegun_t(void **state);
+void test_efron_tibshirani_mice(void **state);

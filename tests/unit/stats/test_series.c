@@ -1,0 +1,124 @@
+/* Drift of a series, and outliers. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "stats/stats.h"
+#include "tests.h"
+
+#define assert_near(a, b, eps) assert_true(fabs((a) - (b)) <= (eps))
+
+void test_line(void **state)
+{
+	/* Two of seven points far away change nothing. */
+	const double v[] = {10, 12, 900, 16, 18, -500, 22};
+	double slope, at_0;
+
+	stats_line(v, 7, &slope, &at_0);
+	assert_near(slope, 2, 1e-12);
+	assert_near(at_0, 10, 1e-12);
+}
+
+/* A course of n values from 1 to 1 + change, straight, by a step in the middle, or up and back
+ * down; every tenth value is disturbed by up to 40 %. */
+static double drift_of(size_t n, double change, char shape)
+{
+	auto_free double *v = xcalloc(n, sizeof(*v));
+	struct rng r;
+
+	rng_seed(&r, n);
+	for (size_t i = 0; i < n; i++) {
+		double x = (double)i / (double)(n - 1);
+		double way = shape == '/' ? x : shape == '_' ? x > 0.5 : 1 - fabs(2 * x - 1);
+
+		v[i] = 1e6 * (1 + change * way);
+		if (i % 10 == 7)
+			v[i] *= 1 + (double)rng_below(&r, 400) / 1000;
+	}
+	return stats_drift(v, n);
+}
+
+void test_drift_of_shapes(void **state)
+{
+	static const size_t lengths[] = {50, 120, 599, 1440, 20000};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+		assert_near(drift_of(lengths[i], 0.031, '/'), 0.031, 2e-4);
+		assert_near(drift_of(lengths[i], 0.029, '/'), 0.029, 2e-4);
+		assert_near(drift_of(lengths[i], 0.05, '_'), 0.05, 5e-3);
+		assert_near(drift_of(lengths[i], 0.05, '^'), 0.05, 5e-3);
+		assert_near(drift_of(lengths[i], 0, '/'), 0, 1e-9);
+	}
+	assert_near(drift_of(9, 0.031, '/'), 0.031, 2e-3);
+	assert_true(isnan(drift_of(8, 0.031, '/')));
+	assert_true(isnan(stats_drift(NULL, 0)));
+}
+
+void test_drift_alarm(void **state)
+{
+	auto_free char *loud = stats_drift_alarm(0.031);
+
+	assert_null(stats_drift_alarm(0.03));
+	assert_null(stats_drift_alarm(0.029));
+	assert_null(stats_drift_alarm(NAN));
+	assert_non_null(strstr(loud, "drifted by 3.1 % over the run (tolerance 3 %)"));
+	assert_non_null(strstr(loud, "Read the differences and their intervals"));
+}
+
+void test_outliers(void **state)
+{
+	/* Median 3, MAD 1: 0.6745 |v - 3| / 1 is 3.37 for 8 and 3.71 for 8.5. */
+	const double near[] = {1, 2, 3, 4, 8, 2, 4}, far[] = {1, 2, 3, 4, 8.5, 2, 4};
+	const double equal[] = {5, 5, 5, 5, 9}, two[] = {1, 1000};
+	bool is[7];
+
+	assert_int_equal(stats_outliers(near, 7, is), 0);
+	assert_int_equal(stats_outliers(far, 7, is), 1);
+	assert_true(is[4] && !is[0] && !is[6]);
+	assert_int_equal(stats_outliers(equal, 5, is), 0);
+	assert_int_equal(stats_outliers(two, 2, is), 0);
+	assert_int_equal(stats_outliers(NULL, 0, is), 0);
+}
+
+/* Two variants, 8 launches of 6 slices. The other costs 0.9 of the base, in launch 3 1.5, and in
+ * the first slice of every launch 1.1; the slices of a launch vary a little. */
+void test_launches_one_by_one(void **state)
+{
+	static const char *const scenarios[] = {"doc"}, *const variants[] = {"plain", "pgo"};
+	const struct stats_frame f = {scenarios, 1, variants, 2, UINT32_MAX, 1};
+	struct samples s = {0};
+	struct comparisons c = {0};
+
+	for (uint32_t i = 0; i < 8 * 6 * 2; i++) {
+		struct sample one = {i / 12, 0, i % 2, i % 12 / 2, 1000, 1000000, 100000, 0};
+		double by = one.launch == 3 ? 1.5 : one.slice ? 0.9 : 1.1;
+
+		by += 0.001 * (one.slice % 3) + 0.002 * (one.launch % 3);
+		one.cpu_ns = one.variant ? (uint64_t)(1e6 * by) : 1000000;
+		samples_add(&s, &one);
+	}
+	for (uint32_t i = 0; i < 40; i++) {
+		struct canary one = {i / 5, i, 1000000 + i * 1000};
+
+		samples_add_canary(&s, &one);
+	}
+	assert_int_equal(stats_compare(&s, &f, &c, NULL), 0);
+	assert_int_equal(c.v[0].better_launches, 7);
+	assert_int_equal(c.v[0].better_slices, 7 * 5);
+	assert_int_equal(c.v[0].outlier_slices, 7);
+	for (uint32_t l = 0; l < 8; l++)
+		assert_int_equal(c.v[0].outlier[l], l == 3);
+	assert_near(c.v[0].by_launch[3], 1.501, 1e-9);
+	assert_near(c.v[0].by_launch[4], 0.903, 1e-9);
+	assert_near(c.drift, 0.039, 1e-9);
+	assert_non_null(c.drift_alarm);
+	comparisons_release(&c);
+	samples_release(&s);
+}
