@@ -137,7 +137,7 @@ static int choose_scenarios(struct bench *b, struct error *err)
 	b->scenarios = xcalloc(n + 1, sizeof(*b->scenarios));
 	for (size_t i = 0; i < n; i++) {
 		const struct plan_phase *phase =
-			names->n ? plan_find_phase(plan, names->v[i]) : &plan->train.phases[i];
+			names->n ? plan_find_scenario(plan, names->v[i]) : &plan->train.phases[i];
 
 		if (!phase)
 			return error_set(
@@ -219,12 +219,133 @@ static int one_launch(struct bench *b, struct error *err)
 	return b->launch ? 0 : drop_unwanted(b, err);
 }
 
+/* With the setting that was measured, as phases of a training are named. Caller frees. */
+static char *scenario_name(const struct bench *b, const struct scenario *sc)
+{
+	auto_free char *setting = plan_combination_text(b->o->plan, sc->combination);
+
+	return setting ? xasprintf("%s [%s]", sc->phase->name, setting) : xstrdup(sc->phase->name);
+}
+
+/* What the scenarios are, in arrays as the statistics want them. */
+struct columns {
+	const char **names;
+	struct strv texts;
+	double *weights;
+	bool *per_run, *held_out, *resolve;
+};
+
+static void columns_fill(const struct bench *b, struct columns *c)
+{
+	const struct strv *resolve = &b->o->plan->bench.resolve;
+	size_t n = b->n_scenarios + 1;
+
+	*c = (struct columns){
+		.names = xcalloc(n, sizeof(*c->names)),
+		.weights = xcalloc(n, sizeof(*c->weights)),
+		.per_run = xcalloc(n, sizeof(*c->per_run)),
+		.held_out = xcalloc(n, sizeof(*c->held_out)),
+		.resolve = xcalloc(n, sizeof(*c->resolve)),
+	};
+	for (size_t i = 0; i < b->n_scenarios; i++) {
+		const struct plan_phase *phase = b->scenarios[i].phase;
+
+		strv_take(&c->texts, scenario_name(b, &b->scenarios[i]));
+		c->names[i] = c->texts.v[i];
+		c->weights[i] = phase->weight;
+		c->per_run[i] = phase->kind == PHASE_RUN;
+		c->held_out[i] = phase->held_out;
+		c->resolve[i] = !resolve->n || strv_has(resolve, phase->name);
+	}
+}
+
+static void columns_release(struct columns *c)
+{
+	free(c->names);
+	free(c->weights);
+	free(c->per_run);
+	free(c->held_out);
+	free(c->resolve);
+	strv_release(&c->texts);
+}
+
+static int compare(const struct bench *b, struct comparisons *ret, struct error *err)
+{
+	struct columns columns;
+	struct stats_frame f = {
+		.n_scenarios = b->n_scenarios,
+		.variants = b->names,
+		.n_variants = b->n_arms,
+		.null_variant = (uint32_t)b->n_arms - 1,
+		.seed = b->o->plan->bench.seed,
+		.until_resolved = b->o->plan->bench.until_resolved,
+	};
+	int r;
+
+	columns_fill(b, &columns);
+	f.scenarios = columns.names;
+	f.weights = columns.weights;
+	f.per_run = columns.per_run;
+	f.held_out = columns.held_out;
+	f.resolve = columns.resolve;
+	r = stats_compare(&b->samples, &f, ret, err);
+	columns_release(&columns);
+	return r;
+}
+
+/* The result, with the warnings of the measuring in front of those of the statistics. */
+static int conclude(const struct bench *b, struct comparisons *ret, struct error *err)
+{
+	auto_strv struct strv lines = STRV_INIT;
+	struct comparisons c = {0};
+
+	if (compare(b, &c, err) < 0)
+		return -1;
+	strv_add_all(&lines, &b->warnings);
+	if (*c.warnings)
+		strv_add(&lines, c.warnings);
+	free(c.warnings);
+	c.warnings = strv_join(&lines, "\n");
+	c.end = b->end;
+	c.time_limit_ns = b->o->plan->bench.time_limit_ns;
+	c.wall_ns = b->wall_ns;
+	*ret = c;
+	return 0;
+}
+
+/* After a launch: how many launches it will be, as far as that can be told, which is also how it
+ * ends. Looks at the width of the intervals and at the time, never at what they show: whoever stops
+ * when a difference is shown finds one too often. */
+static int go_on(struct bench *b, struct error *err)
+{
+	const struct plan_bench *pb = &b->o->plan->bench;
+	uint32_t done = b->launch + 1, more = 0;
+	struct comparisons c = {0};
+
+	if (pb->until_resolved > 0 && done >= b->least) {
+		if (compare(b, &c, err) < 0)
+			return -1;
+		more = stats_unresolved(&c);
+		comparisons_release(&c);
+		b->end = more ? TRIAL_MOST : TRIAL_RESOLVED;
+		b->launches = more < LAUNCHES_MAX - done ? done + more : LAUNCHES_MAX;
+	}
+	b->wall_ns = clock_mono_ns() - b->begun;
+	if (pb->time_limit_ns && done < b->launches &&
+		b->wall_ns + b->wall_ns / done > pb->time_limit_ns) {
+		b->end = TRIAL_TIME;
+		b->launches = done;
+	}
+	b->total = (uint64_t)b->launches * b->n_scenarios;
+	return 0;
+}
+
 static int all_launches(struct bench *b, struct error *err)
 {
 	b->begun = clock_mono_ns();
 	b->total = (uint64_t)b->launches * b->n_scenarios;
 	for (b->launch = 0; b->launch < b->launches; b->launch++)
-		if (one_launch(b, err) < 0) {
+		if (one_launch(b, err) < 0 || go_on(b, err) < 0) {
 			launch_abandon(b);
 			return -1;
 		}
@@ -242,6 +363,7 @@ static int prepare(struct bench *b, struct error *err)
 			"at "
 			"least one slice",
 			b->launches, pb->slices, (double)pb->slice_ns / NS_PER_MS, LAUNCHES_MAX);
+	b->least = b->launches;
 	rng_seed(&b->rng, pb->seed);
 	if (make_arms(b, err) < 0 || choose_scenarios(b, err) < 0 ||
 		cores_choose(&b->cores, err) < 0 || dir_create(b->o->folder, 0755, err) < 0)
@@ -259,52 +381,6 @@ static int prepare(struct bench *b, struct error *err)
 			"what "
 			"is measured",
 			b->cores.subject, b->cores.driver);
-	return 0;
-}
-
-/* With the setting that was measured, as phases of a training are named. Caller frees. */
-static char *scenario_name(const struct bench *b, const struct scenario *sc)
-{
-	auto_free char *setting = plan_combination_text(b->o->plan, sc->combination);
-
-	return setting ? xasprintf("%s [%s]", sc->phase->name, setting) : xstrdup(sc->phase->name);
-}
-
-static int compare(struct bench *b, struct comparisons *ret, struct error *err)
-{
-	auto_free const char **names = xcalloc(b->n_scenarios, sizeof(*names));
-	auto_strv struct strv texts = STRV_INIT;
-	auto_free double *weights = xcalloc(b->n_scenarios, sizeof(*weights));
-	auto_free bool *per_run = xcalloc(b->n_scenarios, sizeof(*per_run));
-	auto_strv struct strv lines = STRV_INIT;
-	struct stats_frame f = {
-		.scenarios = names,
-		.n_scenarios = b->n_scenarios,
-		.variants = b->names,
-		.n_variants = b->n_arms,
-		.null_variant = (uint32_t)b->n_arms - 1,
-		.seed = b->o->plan->bench.seed,
-		.weights = weights,
-		.per_run = per_run,
-	};
-	struct comparisons c = {0};
-
-	for (size_t i = 0; i < b->n_scenarios; i++) {
-		const struct plan_phase *phase = b->scenarios[i].phase;
-
-		strv_take(&texts, scenario_name(b, &b->scenarios[i]));
-		names[i] = texts.v[i];
-		weights[i] = phase->weight;
-		per_run[i] = phase->kind == PHASE_RUN;
-	}
-	if (stats_compare(&b->samples, &f, &c, err) < 0)
-		return -1;
-	strv_add_all(&lines, &b->warnings);
-	if (*c.warnings)
-		strv_add(&lines, c.warnings);
-	free(c.warnings);
-	c.warnings = strv_join(&lines, "\n");
-	*ret = c;
 	return 0;
 }
 
@@ -333,7 +409,7 @@ int bench_run(const struct bench_options *o, struct samples *ret_samples, struct
 		(void)sched_setaffinity(0, sizeof(before), &before);
 	}
 	if (r == 0)
-		r = compare(&b, ret, err);
+		r = conclude(&b, ret, err);
 	if (r == 0) {
 		*ret_samples = b.samples;
 		b.samples = (struct samples){0};

@@ -34,7 +34,7 @@ int canary_run(struct bench *b, struct error *err)
 	struct canary one = {.launch = b->launch, .at_ns = clock_mono_ns() - b->begun};
 	static uint64_t table[TABLE];
 	static volatile uint64_t sink; /* so that the work is done */
-	uint64_t before;
+	uint64_t begun = own_cpu_ns(), before;
 
 	if (one.at_ns < b->canary_next)
 		return 0;
@@ -48,8 +48,7 @@ int canary_run(struct bench *b, struct error *err)
 	one.cpu_ns = own_cpu_ns() - before;
 	if (!b->cores.alone && cores_pin_self(b->cores.driver, err) < 0)
 		return -1;
-	b->canary_next = clock_mono_ns() - b->begun;
-	b->canary_next += REST * (b->canary_next - one.at_ns);
+	b->canary_next = clock_mono_ns() - b->begun + REST * (own_cpu_ns() - begun);
 	samples_add_canary(&b->samples, &one);
 	return 0;
 }

@@ -58,7 +58,10 @@ struct bench {
 	bool *left_out;     /* by the index in the plan: its `when:` said no */
 	struct cores cores;
 	struct rng rng;
-	uint32_t launches, launch;
+	uint32_t launches, launch; /* launches: as far as is known now */
+	uint32_t least;            /* launches, before the widths are looked at */
+	enum trial_end end;
+	uint64_t wall_ns;
 	uint64_t begun, done, total; /* scenarios measured, of all launches */
 	uint64_t canary_next;        /* not before this time since `begun` */
 	struct strv warnings;

@@ -21,7 +21,8 @@ struct comparing {
 	struct strv names;
 	size_t n;
 	char *file;
-	struct strv scenarios;
+	struct strv scenarios, resolve;
+	char *until_resolved, *time_limit;
 	int64_t launches;
 };
 
@@ -34,6 +35,9 @@ static void comparing_release(struct comparing *c)
 	free(c->file);
 	strv_release(&c->names);
 	strv_release(&c->scenarios);
+	strv_release(&c->resolve);
+	free(c->until_resolved);
+	free(c->time_limit);
 	plan_release(&c->plan);
 }
 
@@ -132,6 +136,45 @@ static void name_variants(struct comparing *c, const struct strv *args)
 		c->variants[i] = (struct bench_variant){c->names.v[i], &c->binaries[i]};
 }
 
+/* --scenario and --resolve in place of the plan's. */
+static int choose_scenarios(struct comparing *c, struct error *err)
+{
+	struct plan_bench *pb = &c->plan.bench;
+
+	for (size_t i = 0; i < c->scenarios.n; i++)
+		if (!plan_find_scenario(&c->plan, c->scenarios.v[i]))
+			return error_set(err, ERR_USAGE, "the plan has no phase or scenario '%s'",
+				c->scenarios.v[i]);
+	if (c->scenarios.n) {
+		strv_release(&pb->scenarios);
+		strv_add_all(&pb->scenarios, &c->scenarios);
+	}
+	if (c->resolve.n) {
+		strv_release(&pb->resolve);
+		strv_add_all(&pb->resolve, &c->resolve);
+	}
+	for (size_t i = 0; i < c->resolve.n; i++)
+		if (!strv_has(&pb->scenarios, c->resolve.v[i]))
+			return error_set(
+				err, ERR_USAGE, "--resolve: '%s' is not measured", c->resolve.v[i]);
+	return 0;
+}
+
+/* When it ends, in place of the plan's. */
+static int set_end(struct comparing *c, struct error *err)
+{
+	if (c->time_limit && plan_set_bench(&c->plan, "time-limit", c->time_limit, err) < 0)
+		return -1;
+	if (c->until_resolved &&
+		plan_set_bench(&c->plan, "until-resolved", c->until_resolved, err) < 0)
+		return -1;
+	if (c->resolve.n && !(c->plan.bench.until_resolved > 0))
+		return error_set(err, ERR_USAGE,
+			"--resolve says whose intervals must be narrow: it belongs to "
+			"--until-resolved");
+	return 0;
+}
+
 static int prepare(struct comparing *c, const struct strv *args, struct error *err)
 {
 	if (!args->n)
@@ -142,14 +185,8 @@ static int prepare(struct comparing *c, const struct strv *args, struct error *e
 		return error_set(err, ERR_USAGE, "--launches takes a number from 1 to 1000");
 	if (plan_read(c->file ? c->file : "whet.yaml", &c->plan, err) < 0)
 		return -1;
-	for (size_t i = 0; i < c->scenarios.n; i++)
-		if (!plan_find_phase(&c->plan, c->scenarios.v[i]))
-			return error_set(
-				err, ERR_USAGE, "the plan has no phase '%s'", c->scenarios.v[i]);
-	if (c->scenarios.n) {
-		strv_release(&c->plan.bench.scenarios);
-		strv_add_all(&c->plan.bench.scenarios, &c->scenarios);
-	}
+	if (choose_scenarios(c, err) < 0 || set_end(c, err) < 0)
+		return -1;
 	c->binaries = xcalloc(args->n, sizeof(*c->binaries));
 	c->variants = xcalloc(args->n, sizeof(*c->variants));
 	for (size_t i = 0; i < args->n; i++)
@@ -166,10 +203,18 @@ static int bench_verb(struct cli *cli, int argc, char **argv)
 	auto_strv struct strv args = STRV_INIT;
 	const struct opt opts[] = {
 		{"file", 'f', OPT_STRING, "FILE", "the plan (default: whet.yaml)", &c.file},
-		{"launches", 0, OPT_NUMBER, "N", "fresh launches (default: the plan's)",
+		{"launches", 0, OPT_NUMBER, "N", "fresh launches, at least (default: the plan's)",
 			&c.launches},
-		{"scenario", 0, OPT_LIST, "NAME", "only this phase; may be given several times",
+		{"resolve", 0, OPT_LIST, "NAME",
+			"with --until-resolved: only this scenario; may be given several times",
+			&c.resolve},
+		{"scenario", 0, OPT_LIST, "NAME", "only this one; may be given several times",
 			&c.scenarios},
+		{"time-limit", 0, OPT_STRING, "TIME",
+			"begin no launch that would end later, such as 10m", &c.time_limit},
+		{"until-resolved", 0, OPT_STRING, "PERCENT",
+			"go on until no interval is wider than this to each side, such as 0.5%",
+			&c.until_resolved},
 		{0},
 	};
 	int r = opt_parse(cli, &verb_bench, opts, argc, argv, &args, &err), code = 0;

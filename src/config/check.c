@@ -321,6 +321,28 @@ static void check_phase(struct problems *ps, const struct node *n, const struct 
 		check_http_service(ps, http, p, &ph->http);
 }
 
+/* Definitions stand among names in bench.scenarios. */
+static void check_held_out(struct problems *ps, const struct node *scenarios, const struct plan *p,
+	const struct strv *names)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < p->bench.n_held_out; i++, k++) {
+		const struct plan_phase *ph = &p->bench.held_out[i], *first;
+
+		while (scenarios->items[k]->kind != NODE_MAPPING)
+			k++;
+		check_phase(ps, scenarios->items[k], p, ph, names);
+		first = ph->name ? plan_find_phase(p, ph->name) : NULL;
+		if (first)
+			problem_add(ps, node_get(scenarios->items[k], "name"),
+				"the phase in line %d has the name '%s', too: a scenario of its "
+				"own "
+				"needs a name of its own",
+				first->at.line, ph->name);
+	}
+}
+
 static void check_phases(struct problems *ps, const struct node *phases, const struct plan *p,
 	const struct strv *names)
 {
@@ -353,40 +375,58 @@ static void check_subject(struct problems *ps, const struct node *train, const s
 		"{binary} in a phase's 'run'");
 }
 
-static void check_scenario(
-	struct problems *ps, const struct node *at, const struct plan *p, size_t i)
+/* names: to be checked, given at `list`. */
+static void check_scenarios(struct problems *ps, const struct node *list, const struct plan *p,
+	const struct strv *names)
 {
-	const char *name = p->bench.scenarios.v[i], *near;
-	auto_strv struct strv names = STRV_INIT;
+	for (size_t i = 0; i < names->n; i++) {
+		const struct node *at =
+			list->kind == NODE_SEQUENCE && list->n == names->n ? list->items[i] : list;
+		auto_strv struct strv known = STRV_INIT;
+		const char *near;
 
-	for (size_t k = 0; k < i; k++)
-		if (!strcmp(p->bench.scenarios.v[k], name))
-			problem_add(ps, at, "the scenario '%s' is given twice", name);
-	if (plan_find_phase(p, name))
-		return;
-	for (size_t k = 0; k < p->train.n_phases; k++)
-		if (p->train.phases[k].name)
-			strv_add(&names, p->train.phases[k].name);
-	near = nearest_word(name, (const char *const *)names.v, names.n);
-	problem_add(ps, at, "there is no phase '%s' in train.phases%s%s%s", name,
-		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+		for (size_t k = 0; k < i; k++)
+			if (!strcmp(names->v[k], names->v[i]))
+				problem_add(
+					ps, at, "the scenario '%s' is given twice", names->v[i]);
+		if (plan_find_scenario(p, names->v[i]))
+			continue;
+		for (size_t k = 0; k < p->train.n_phases; k++)
+			if (p->train.phases[k].name)
+				strv_add(&known, p->train.phases[k].name);
+		near = nearest_word(names->v[i], (const char *const *)known.v, known.n);
+		problem_add(ps, at, "there is no phase '%s' in train.phases%s%s%s", names->v[i],
+			near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	}
+}
+
+/* What must be narrow must be measured. */
+static void check_resolve(struct problems *ps, const struct node *bench, const struct plan_bench *b)
+{
+	const struct node *list = node_get(bench, "resolve");
+
+	for (size_t i = 0; i < b->resolve.n; i++)
+		if (b->scenarios.n && !strv_has(&b->scenarios, b->resolve.v[i]))
+			problem_add(ps, list, "'%s' is not among the 'scenarios' that are measured",
+				b->resolve.v[i]);
+	if (list && !(b->until_resolved > 0))
+		problem_add(
+			ps, list, "'resolve' has no effect here: it belongs to 'until-resolved'");
 }
 
 void check_plan(struct problems *ps, const struct node *root, struct plan *p)
 {
 	const struct node *train = node_get(root, "train");
-	const struct node *scenarios = node_get(node_get(root, "bench"), "scenarios");
+	const struct node *bench = node_get(root, "bench");
 	auto_strv struct strv names = STRV_INIT;
 
 	check_build(ps, node_get(root, "build"), &p->build);
 	check_services(ps, node_get(train, "services"), p, &names);
-	find_certs(train, &p->train);
+	find_certs(train, bench, &p->train);
 	check_phases(ps, node_get(train, "phases"), p, &names);
-	for (size_t i = 0; i < p->bench.scenarios.n; i++)
-		check_scenario(ps,
-			scenarios->kind == NODE_SEQUENCE && scenarios->n == p->bench.scenarios.n
-				? scenarios->items[i]
-				: scenarios,
-			p, i);
+	check_held_out(ps, node_get(bench, "scenarios"), p, &names);
+	check_scenarios(ps, node_get(bench, "scenarios"), p, &p->bench.scenarios);
+	check_scenarios(ps, node_get(bench, "resolve"), p, &p->bench.resolve);
+	check_resolve(ps, bench, &p->bench);
 	check_subject(ps, train, p);
 }

@@ -203,9 +203,10 @@ static unsigned int certs_in_node(const struct node *n)
 	return r;
 }
 
-void find_certs(const struct node *train, struct plan_train *t)
+void find_certs(const struct node *train, const struct node *bench, struct plan_train *t)
 {
 	t->certs = train ? certs_in_node(train) : 0;
+	t->certs |= bench ? certs_in_node(bench) : 0;
 	for (size_t i = 0; i < t->n_services; i++)
 		for (size_t k = 0; k < t->services[i].n_templates; k++)
 			t->certs |= certs_in_text(t->services[i].templates[k].text);

@@ -22,6 +22,7 @@ const char *key_type_name(const struct key *k)
 		[KEY_U64] = "number",
 		[KEY_I64] = "number",
 		[KEY_WEIGHT] = "number",
+		[KEY_PERCENT] = "percentage",
 		[KEY_DURATION] = "duration",
 		[KEY_SIZE] = "size",
 		[KEY_PART] = "see below",
@@ -229,6 +230,9 @@ static void read_value(struct problems *ps, const struct key *k, const struct no
 		break;
 	case KEY_WEIGHT:
 		value_weight(ps, n, k->name, field);
+		break;
+	case KEY_PERCENT:
+		value_percent(ps, n, k->name, field);
 		break;
 	case KEY_PART:
 		if (k->read)

@@ -28,6 +28,7 @@ enum key_type {
 	KEY_U64,      /* uint64_t */
 	KEY_I64,      /* int64_t */
 	KEY_WEIGHT,   /* double */
+	KEY_PERCENT,  /* double, 0.005 for 0.5 % */
 	KEY_DURATION, /* uint64_t, nanoseconds */
 	KEY_SIZE,     /* int64_t, bytes */
 	KEY_PART,     /* read by its function; NULL: by the reader of the whole mapping */
@@ -72,6 +73,9 @@ char *keys_list(const struct key_table *t);
 void read_build(struct problems *ps, const struct key *k, const struct node *n, void *target);
 void read_services(struct problems *ps, const struct key *k, const struct node *n, void *target);
 void read_phases(struct problems *ps, const struct key *k, const struct node *n, void *target);
+/* A scenario of its own, held out of the training. */
+void read_held_out(struct problems *ps, const struct node *n, struct plan_phase *ret);
+void phase_release(struct plan_phase *ph);
 /* matrix.c */
 void read_matrix(struct problems *ps, const struct key *k, const struct node *n, void *target);
 void read_phase_settings(
@@ -85,7 +89,8 @@ void read_templates(struct problems *ps, const struct key *k, const struct node 
 /* Reads the templates of a service and checks their placeholders. n: the value of 'template'. */
 void check_templates(struct problems *ps, const struct node *n, const char *root,
 	struct plan_service *s, const struct strv *names);
-void find_certs(const struct node *train, struct plan_train *t);
+/* bench: its scenarios may name some, too. */
+void find_certs(const struct node *train, const struct node *bench, struct plan_train *t);
 /* Adds the templates' content to a digest; leaves it as it is when there are none. */
 void digest_templates(const struct plan_train *t, char hex[65]);
 void documents_release(struct plan_document *v, size_t n);

@@ -29,6 +29,8 @@
 #define HOST_LIBC "musl"
 #endif
 
+#define RESOLVE_LIMIT_NS (30 * 60 * NS_PER_S)
+
 static void set_defaults(struct plan *p)
 {
 	p->train.seed = 1;
@@ -47,6 +49,14 @@ static void set_text(char **field, const char *otherwise)
 		*field = xstrdup(otherwise);
 }
 
+static void expect_200(struct plan_phase *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < v[i].http.n_mix; k++)
+			if (!v[i].http.mix[k].expect.status)
+				v[i].http.mix[k].expect.status = 200;
+}
+
 /* Defaults that depend on what the file says. */
 static void fill_defaults(struct plan *p)
 {
@@ -57,13 +67,10 @@ static void fill_defaults(struct plan *p)
 		set_text(&p->build.configure, "./configure");
 	for (size_t i = 0; i < p->train.n_services; i++)
 		set_text(&p->train.services[i].cwd, "{work}");
-	for (size_t i = 0; i < p->train.n_phases; i++) {
-		struct plan_http *h = &p->train.phases[i].http;
-
-		for (size_t k = 0; k < h->n_mix; k++)
-			if (!h->mix[k].expect.status)
-				h->mix[k].expect.status = 200;
-	}
+	expect_200(p->train.phases, p->train.n_phases);
+	expect_200(p->bench.held_out, p->bench.n_held_out);
+	if (p->bench.until_resolved > 0 && !p->bench.time_limit_ns)
+		p->bench.time_limit_ns = RESOLVE_LIMIT_NS;
 	if (p->bench.enabled && !p->bench.scenarios.n)
 		for (size_t i = 0; i < p->train.n_phases; i++)
 			strv_add(&p->bench.scenarios, p->train.phases[i].name);
@@ -172,7 +179,7 @@ static void service_release(struct plan_service *s)
 	axes_release(s);
 }
 
-static void phase_release(struct plan_phase *ph)
+void phase_release(struct plan_phase *ph)
 {
 	free(ph->name);
 	free(ph->when);
@@ -201,7 +208,11 @@ void plan_release(struct plan *p)
 	for (size_t i = 0; i < p->train.n_phases; i++)
 		phase_release(&p->train.phases[i]);
 	free(p->train.phases);
+	for (size_t i = 0; i < p->bench.n_held_out; i++)
+		phase_release(&p->bench.held_out[i]);
+	free(p->bench.held_out);
 	strv_release(&p->bench.scenarios);
+	strv_release(&p->bench.resolve);
 	strv_release(&p->release.files);
 	*p = (struct plan){0};
 }
@@ -212,6 +223,32 @@ const struct plan_phase *plan_find_phase(const struct plan *p, const char *name)
 		if (p->train.phases[i].name && !strcmp(p->train.phases[i].name, name))
 			return &p->train.phases[i];
 	return NULL;
+}
+
+const struct plan_phase *plan_find_scenario(const struct plan *p, const char *name)
+{
+	for (size_t i = 0; i < p->bench.n_held_out; i++)
+		if (p->bench.held_out[i].name && !strcmp(p->bench.held_out[i].name, name))
+			return &p->bench.held_out[i];
+	return plan_find_phase(p, name);
+}
+
+int plan_set_bench(struct plan *p, const char *key, const char *value, struct error *err)
+{
+	struct node name = {.kind = NODE_SCALAR, .plain = true, .text = (char *)key};
+	struct node text = {.kind = NODE_SCALAR, .plain = true, .text = (char *)value};
+	struct node *items[] = {&name, &text};
+	struct node part = {.kind = NODE_MAPPING, .items = items, .n = ARRAY_SIZE(items)};
+	struct problems ps = {0};
+	int r = 0;
+
+	keys_read(&ps, &table_bench, &part, &p->bench);
+	if (ps.n)
+		r = error_set(err, ERR_USAGE, "%s", ps.v[0].text);
+	else if (p->bench.until_resolved > 0 && !p->bench.time_limit_ns)
+		p->bench.time_limit_ns = RESOLVE_LIMIT_NS;
+	problems_release(&ps);
+	return r;
 }
 
 const struct plan_service *plan_subject(const struct plan *p)

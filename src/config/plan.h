@@ -203,7 +203,8 @@ enum phase_kind { PHASE_HTTP, PHASE_RUN };
 struct plan_phase {
 	char *name;
 	enum phase_kind kind;
-	double weight;           /* share in the summary figure; default 1 */
+	bool held_out;           /* a scenario of the comparison that is not trained */
+	double weight;           /* share in the summary figure; default 1, held out 0: none */
 	char *when;              /* shell command; the phase is skipped when it fails; NULL */
 	char *run;               /* PHASE_RUN: shell command with placeholders */
 	uint32_t repeat;         /* PHASE_RUN: how many times; default 1 */
@@ -233,10 +234,15 @@ struct plan_gates {
 
 struct plan_bench {
 	bool enabled;
-	struct strv scenarios; /* phase names; default: every http phase and every run phase */
-	uint32_t launches;     /* default 10 */
-	uint32_t slices;       /* measured slices per launch, scenario and variant; default 12 */
-	uint64_t slice_ns;     /* default 50 ms */
+	struct strv scenarios;       /* names of phases and of held_out; default: all phases */
+	struct plan_phase *held_out; /* scenarios of their own */
+	size_t n_held_out;
+	double until_resolved;  /* half-width that every interval shall have, 0.005; 0: not asked */
+	struct strv resolve;    /* scenarios for which that holds; default: all */
+	uint64_t time_limit_ns; /* after which no launch begins; 0: none */
+	uint32_t launches;      /* default 10; with until_resolved: at least */
+	uint32_t slices;        /* measured slices per launch, scenario and variant; default 12 */
+	uint64_t slice_ns;      /* default 50 ms */
 	uint64_t seed;
 };
 
@@ -277,6 +283,10 @@ int plan_split(const char *text, struct strv *ret, struct error *err);
 /* The header of an answer that says the value of this header of a request; NULL: none does. */
 const char *plan_learned_source(const char *name);
 const struct plan_phase *plan_find_phase(const struct plan *p, const char *name);
+/* The same among the scenarios that are held out, too. */
+const struct plan_phase *plan_find_scenario(const struct plan *p, const char *name);
+/* Sets a key of `bench` to a value as whet.yaml would give it. ERR_USAGE. */
+int plan_set_bench(struct plan *p, const char *key, const char *value, struct error *err);
 const struct plan_service *plan_subject(const struct plan *p); /* NULL when there is none */
 
 /* ---- matrix.c: settings

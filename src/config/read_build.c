@@ -205,20 +205,6 @@ static const struct key gates[] = {
 };
 const struct key_table table_gates = {"gates", gates, ARRAY_SIZE(gates)};
 
-#define BENCH(field) offsetof(struct plan_bench, field)
-static const struct key bench[] = {
-	{"scenarios", KEY_LIST, BENCH(scenarios),
-		.doc = "Names of the phases that are measured; default: all."},
-	{"launches", KEY_U32, BENCH(launches), 2, 1000,
-		.doc = "Fresh starts of every variant; default 10."},
-	{"slices", KEY_U32, BENCH(slices), 2, 1000,
-		.doc = "Slices per launch, scenario and variant; default 12."},
-	{"slice", KEY_DURATION, BENCH(slice_ns), NS_PER_MS, 10 * NS_PER_S,
-		.doc = "Length of a slice; default 50ms."},
-	{"seed", KEY_U64, BENCH(seed), 0, UINT64_MAX, .doc = "Of the order of slices; default 1."},
-};
-const struct key_table table_bench = {"bench", bench, ARRAY_SIZE(bench)};
-
 #define RELEASE(field) offsetof(struct plan_release, field)
 static const struct key release[] = {
 	{"strip", KEY_BOOL, RELEASE(strip), .doc = "Strip the released binaries; default true."},

@@ -12,6 +12,11 @@
 	"training is counted, not timed, because a slow machine must train the same profile as a " \
 	"fast one; give 'requests' in http, or 'repeat' beside run"
 
+static const struct key_table table_held_out;
+
+#define UNCOUNTED 1000000000 /* the comparison counts by its slices */
+#define REQUESTS "Requests of the whole phase; required in the training."
+
 static struct plan_request *add_request(struct plan_http *h, const struct node *n)
 {
 	struct plan_request *r;
@@ -76,10 +81,15 @@ static void read_reuse(struct problems *ps, const struct key *k, const struct no
 
 static void read_http(struct problems *ps, const struct key *k, const struct node *n, void *target)
 {
+	const struct plan_phase *ph = target;
 	struct plan_http *h = &((struct plan_phase *)target)->http;
 
 	if (!keys_read(ps, &table_http, n, h))
 		return;
+	if (!ph->held_out && !node_get(n, "requests"))
+		problem_add(ps, n, "%s lacks the key 'requests': " REQUESTS, table_http.name);
+	if (ph->held_out && !h->requests)
+		h->requests = UNCOUNTED;
 	if (node_get(n, "streams") && h->protocol != PROTOCOL_H2 && h->protocol != PROTOCOL_H2_TLS)
 		problem_add(ps, node_get(n, "streams"),
 			"'streams' belongs to protocol h2 or h2+tls: a connection of HTTP/1.1 has "
@@ -183,11 +193,13 @@ static void only_with(struct problems *ps, const struct node *n, const char *key
 		problem_add(ps, node_get(n, key), "'%s' belongs to a phase with '%s'", key, with);
 }
 
-static void read_phase(struct problems *ps, const struct node *n, struct plan_phase *ph)
+static void read_phase(
+	struct problems *ps, const struct key_table *t, const struct node *n, struct plan_phase *ph)
 {
 	const struct node *http = node_get(n, "http"), *run = node_get(n, "run");
 
-	*ph = (struct plan_phase){.weight = 1,
+	*ph = (struct plan_phase){.held_out = t == &table_held_out,
+		.weight = t == &table_held_out ? 0 : 1,
 		.repeat = 1,
 		.timeout_ns = 300 * NS_PER_S,
 		.batch.input.bytes = -1,
@@ -195,7 +207,7 @@ static void read_phase(struct problems *ps, const struct node *n, struct plan_ph
 		.http.streams = 1,
 		.http.resume = true,
 		.at = {n->line, n->column}};
-	if (!keys_read(ps, &table_phase, n, ph))
+	if (!keys_read(ps, t, n, ph))
 		return;
 	ph->kind = http ? PHASE_HTTP : PHASE_RUN;
 	if (http && run)
@@ -228,8 +240,13 @@ void read_phases(struct problems *ps, const struct key *k, const struct node *n,
 	}
 	for (size_t i = 0; i < n->n; i++) {
 		t->phases = xreallocarray(t->phases, t->n_phases + 1, sizeof(*t->phases));
-		read_phase(ps, n->items[i], &t->phases[t->n_phases++]);
+		read_phase(ps, &table_phase, n->items[i], &t->phases[t->n_phases++]);
 	}
+}
+
+void read_held_out(struct problems *ps, const struct node *n, struct plan_phase *ret)
+{
+	read_phase(ps, &table_held_out, n, ret);
 }
 
 #define PHASE(field) offsetof(struct plan_phase, field)
@@ -266,6 +283,8 @@ static const struct key phase[] = {
 	{"duration", KEY_REFUSED, .text = COUNTED, .doc = "Training is counted, not timed."},
 };
 const struct key_table table_phase = {"train.phases[]", phase, ARRAY_SIZE(phase)};
+/* The same keys: a phase can be moved from one list to the other. */
+static const struct key_table table_held_out = {"bench.scenarios[]", phase, ARRAY_SIZE(phase)};
 
 #define HTTP(field) offsetof(struct plan_http, field)
 static const struct key http[] = {
@@ -276,8 +295,7 @@ static const struct key http[] = {
 		.doc = "Connections at a time; default 32, at most `requests`."},
 	{"streams", KEY_U32, HTTP(streams), 1, 1000,
 		.doc = "Requests at a time on each connection of HTTP/2; default 1."},
-	{"requests", KEY_U64, HTTP(requests), 1, 1000000000000, .required = true,
-		.doc = "Requests of the whole phase."},
+	{"requests", KEY_U64, HTTP(requests), 1, 1000000000000, .doc = REQUESTS},
 	{"reuse", KEY_PART, .read = read_reuse,
 		.doc = "Requests per connection: `keep` (default, no limit), `none` (one), or a "
 		       "number."},

@@ -104,6 +104,26 @@ bool value_weight(struct problems *ps, const struct node *n, const char *name, d
 	return true;
 }
 
+bool value_percent(struct problems *ps, const struct node *n, const char *name, double *ret)
+{
+	char *end = NULL;
+	double v = 0;
+
+	if (n->kind == NODE_SCALAR && isdigit((unsigned char)n->text[0]) &&
+		strspn(n->text, "0123456789.%") == strlen(n->text))
+		v = strtod(n->text, &end);
+	if (!end || strcmp(end, "%") != 0) {
+		wrong(ps, n, name, "a percentage such as 0.5%");
+		return false;
+	}
+	if (v < 0.01 || v > 50) {
+		problem_add(ps, n, "'%s' must lie between 0.01%% and 50%%, not %s", name, n->text);
+		return false;
+	}
+	*ret = v / 100;
+	return true;
+}
+
 struct unit {
 	const char *name;
 	uint64_t factor;

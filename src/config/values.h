@@ -15,6 +15,8 @@ bool value_number(struct problems *ps, const struct node *n, const char *name, u
 	uint64_t max, uint64_t *ret);
 /* Above zero, at most a million; a fraction is allowed. */
 bool value_weight(struct problems *ps, const struct node *n, const char *name, double *ret);
+/* "0.5%": 0.005; from 0.01% to 50%. */
+bool value_percent(struct problems *ps, const struct node *n, const char *name, double *ret);
 /* "300s", "50ms", "5m": nanoseconds from min to max. */
 bool value_duration(struct problems *ps, const struct node *n, const char *name, uint64_t min,
 	uint64_t max, uint64_t *ret);

@@ -129,18 +129,39 @@ static json_t *comparison_json(const struct comparison *c)
 	json_object_set_new(o, "launches", json_integer(c->launches));
 	json_object_set_new(o, "slices", json_integer(c->slices));
 	json_object_set_new(o, "shown", json_string(shown[c->shown]));
+	json_object_set_new(o, "held_out", json_boolean(c->held_out));
+	json_object_set_new(o, "more_launches", json_integer(c->more_launches));
 	add_launches(c, o);
 	return o;
 }
 
 static json_t *weighted_json(const struct comparison *c)
 {
-	static const char *const unknown[] = {
-		"scenario", "base_ns", "unit", "slices", "outlier_slices", "better_slices"};
+	static const char *const unknown[] = {"scenario", "base_ns", "unit", "slices",
+		"outlier_slices", "better_slices", "held_out", "more_launches"};
 	json_t *o = comparison_json(c);
 
 	for (size_t i = 0; i < ARRAY_SIZE(unknown); i++)
 		json_object_del(o, unknown[i]);
+	return o;
+}
+
+static json_t *end_json(const struct comparisons *c)
+{
+	static const char *const names[] = {
+		[TRIAL_COUNTED] = "launches",
+		[TRIAL_RESOLVED] = "resolved",
+		[TRIAL_TIME] = "time limit",
+		[TRIAL_MOST] = "most launches",
+	};
+	json_t *o = json_object();
+
+	json_object_set_new(o, "by", json_string(names[c->end]));
+	json_object_set_new(o, "wall_ns", json_integer((json_int_t)c->wall_ns));
+	json_object_set_new(o, "until_resolved",
+		c->until_resolved > 0 ? json_real(c->until_resolved) : json_null());
+	json_object_set_new(o, "time_limit_ns",
+		c->time_limit_ns ? json_integer((json_int_t)c->time_limit_ns) : json_null());
 	return o;
 }
 
@@ -157,6 +178,7 @@ json_t *comparisons_json(const struct comparisons *c)
 	json_object_set_new(o, "comparisons", a);
 	json_object_set_new(o, "weighted", w);
 	json_object_set_new(o, "shares", shares);
+	json_object_set_new(o, "end", end_json(c));
 	set_real(o, "driver_busy", c->driver_busy);
 	json_set_text(o, "warnings", c->warnings ? c->warnings : "");
 	return o;

@@ -44,7 +44,13 @@ struct comparison {
 	uint32_t outlier_slices;  /* that lie far from the other slices of their launch */
 	uint32_t better_launches; /* in which the variant cost less than the base */
 	uint32_t better_slices;   /* not of all scenarios together */
+	bool held_out;            /* the scenario was not trained */
+	uint32_t more_launches;   /* about so many more would make the interval as narrow as was
+				   * asked; 0: it is, or nothing was asked of this one */
 };
+
+/* Why a comparison went no further. */
+enum trial_end { TRIAL_COUNTED, TRIAL_RESOLVED, TRIAL_TIME, TRIAL_MOST };
 
 struct comparisons {
 	struct comparison *v;
@@ -60,6 +66,10 @@ struct comparisons {
 			     * smallest, 0.03 for 3 %; NAN: not known */
 	char *drift_alarm;  /* a sentence: how to read the table; NULL: it is quiet */
 	char *warnings;     /* lines; "" when none */
+	/* What ended it; TRIAL_COUNTED: all launches that were asked for are done. */
+	enum trial_end end;
+	double until_resolved; /* the half-width that was asked; 0: none was */
+	uint64_t time_limit_ns, wall_ns;
 };
 
 /* From this drift on there is an alarm. */

@@ -69,7 +69,8 @@ double report_multiple(const struct report *r);
 /* The comparison alone, as `whet bench` shows it; label as report_label() gives it. */
 void report_comparison_text(const struct comparisons *c, const char *label, struct buf *out);
 json_t *report_bench_json(const struct report *r);
-/* "-5.1 % [-6.2, -4.0] 10/10" or "no difference shown [-0.6, +0.9] 4/10"; behind it, when that is
+/* "-5.1 % [-6.2, -4.0] 10/10", "no difference shown [-0.6, +0.9] 4/10" or "too noisy: needs about 7
+ * more launches [-2.6, +1.9] 4/10"; behind it, when that is
  * known, in how many launches it cost less. */
 void report_change_text(const struct comparison *c, struct buf *out);
 /* What the phases executed, as tables; many: all that is listed, not only the first of it. */

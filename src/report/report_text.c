@@ -22,7 +22,9 @@ void report_change_text(const struct comparison *c, struct buf *out)
 		buf_addf(out, "not shown by %u launches", c->launches);
 		return;
 	}
-	if (c->shown == SHOWN_NONE)
+	if (c->shown == SHOWN_NONE && c->more_launches)
+		buf_addf(out, "too noisy: needs about %u more launches", c->more_launches);
+	else if (c->shown == SHOWN_NONE)
 		buf_adds(out, "no difference shown");
 	else
 		buf_addf(out, "%+.1f %%", percent(c->ratio));
@@ -77,7 +79,7 @@ static void scenario_row(
 {
 	bool mixed = !*unit_of(c, scenarios);
 
-	table_cell(t, "%s", c->v[s].scenario);
+	table_cell(t, "%s%s", c->v[s].scenario, c->v[s].held_out ? " (held out)" : "");
 	table_cell(t, "%.0f%s", c->v[s].base_ns,
 		!mixed            ? ""
 		: c->v[s].per_run ? " ns/run"
@@ -110,6 +112,39 @@ static void add_outliers(const struct comparison *c, struct buf *out)
 		buf_addc(out, '\n');
 }
 
+static bool has_held_out(const struct comparisons *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->v[i].held_out)
+			return true;
+	return false;
+}
+
+/* Why it ended when it did, and what is wider than was asked. */
+static void add_end(const struct comparisons *c, struct buf *out)
+{
+	double asked = c->until_resolved * 100;
+	uint32_t launches = c->v[0].launches;
+
+	if (c->end == TRIAL_TIME)
+		buf_addf(out, "  the time limit of %.0f s ended it after %u launches\n",
+			(double)c->time_limit_ns / NS_PER_S, launches);
+	else if (c->end == TRIAL_MOST)
+		buf_addf(out, "  ended after %u launches, the most that are made\n", launches);
+	else if (c->end == TRIAL_RESOLVED)
+		buf_addf(out,
+			"  resolved: after %u launches no interval is wider than %.2g %% to "
+			"each side\n",
+			launches, asked);
+	for (size_t i = 0; i < c->n; i++)
+		if (c->v[i].more_launches)
+			buf_addf(out,
+				"  not resolved: '%s' with %s needs about %u more launches for "
+				"%.2g %% to each "
+				"side\n",
+				c->v[i].scenario, c->v[i].variant, c->v[i].more_launches, asked);
+}
+
 /* How to read the table, and what in it should not be overlooked. */
 static void add_notes(const struct comparisons *c, size_t scenarios, struct buf *out)
 {
@@ -123,6 +158,9 @@ static void add_notes(const struct comparisons *c, size_t scenarios, struct buf 
 			      "`weight`; its interval\n  holds for this figure alone\n");
 	if (c->v[0].by_launch)
 		buf_adds(out, "  n/m: in n of m launches it cost less\n");
+	if (has_held_out(c))
+		buf_adds(out, "  held out: not trained\n");
+	add_end(c, out);
 	for (size_t i = 0; i < c->n; i++)
 		add_outliers(&c->v[i], out);
 	for (size_t i = 0; i < c->n; i++)

@@ -218,15 +218,25 @@ static void add_weighted(const struct stats_frame *f, uint32_t variant, const do
 static void set_shares(const struct stats_frame *f, struct comparisons *ret)
 {
 	double sum = 0;
+	size_t n = 0;
 
-	if (!f->weights || f->n_scenarios < 2)
-		return;
-	for (size_t s = 0; s < f->n_scenarios; s++)
+	for (size_t s = 0; f->weights && s < f->n_scenarios; s++) {
 		sum += f->weights[s];
+		n += f->weights[s] > 0;
+	}
+	if (n < 2)
+		return;
 	ret->shares = xcalloc(f->n_scenarios, sizeof(*ret->shares));
 	ret->n_shares = f->n_scenarios;
 	for (size_t s = 0; s < f->n_scenarios; s++)
 		ret->shares[s] = f->weights[s] / sum;
+}
+
+/* Whether the width of this interval matters: the null arm's does when there is nothing else. */
+static bool must_resolve(const struct stats_frame *f, size_t scenario, uint32_t variant)
+{
+	return f->until_resolved > 0 && (!f->resolve || f->resolve[scenario]) &&
+	       (variant != f->null_variant || f->n_variants == 2);
 }
 
 static void add_variant(const struct sorted *t, const struct stats_frame *f, uint32_t variant,
@@ -253,12 +263,15 @@ static void add_variant(const struct sorted *t, const struct stats_frame *f, uin
 			.per_run = f->per_run && f->per_run[s],
 			.better_slices = counts[s].better,
 			.outlier_slices = counts[s].outliers,
+			.held_out = f->held_out && f->held_out[s],
 		};
 
 		set_launches(&c, d + s * n, n);
 		c.base_ns = base_cost(t, s, &c.slices);
 		c.ratio = exp(stats_median(d + s * n, n)); /* reorders: the last use of d */
 		judge(&c);
+		if (must_resolve(f, s, variant))
+			c.more_launches = stats_more_launches(&c, f->until_resolved);
 		array_reserve(ret->v, ret->n, ret->cap);
 		ret->v[ret->n++] = c;
 	}
@@ -381,6 +394,7 @@ int stats_compare(const struct samples *s, const struct stats_frame *f, struct c
 		}
 		add_variant(&t, f, v, d, counts, &got);
 	}
+	got.until_resolved = f->until_resolved;
 	warn(&t, f, &got);
 	add_drift(s, &got);
 	*ret = got;

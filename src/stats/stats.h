@@ -29,8 +29,11 @@ struct stats_frame {
 	size_t n_variants;
 	uint32_t null_variant;
 	uint64_t seed;
-	const double *weights; /* of the scenarios, each > 0, their sum finite; NULL: no summary */
+	const double *weights; /* of the scenarios, each >= 0, their sum finite; NULL: no summary */
 	const bool *per_run;   /* of the scenarios; NULL: none */
+	const bool *held_out;  /* of the scenarios; NULL: none */
+	double until_resolved; /* half-width asked for; 0: none */
+	const bool *resolve;   /* the scenarios for which it is; NULL: all */
 };
 /* Per scenario and variant: per launch the median over slices of the log ratio to the base slice of
  * the same position; estimate = median over launches. Interval: percentile bootstrap over launches,
@@ -38,8 +41,8 @@ struct stats_frame {
  * %); p by sign-flip permutation of the signed ranks over launches (exact for up to 20, sampled
  * beyond), max-T over the scenarios. docs/measuring.md.
  *
- * With weights and more than one scenario there is one more figure per variant: per launch the
- * weighted mean of its log ratios (a weighted geometric mean of ratios), and of these the same
+ * With weights above 0 for more than one scenario there is one more figure per variant: per launch
+ * the weighted mean of its log ratios (a weighted geometric mean of ratios), and of these the same
  * estimate, interval and p, which hold for this one figure.
  *
  * Below STATS_MIN_LAUNCHES launches nothing can be shown: low, high and p are NAN, shown is
@@ -73,5 +76,12 @@ void stats_line(const double *v, size_t n, double *ret_slope, double *ret_at_0);
 double stats_drift(const double *v, size_t n);
 /* The sentence of a drift above DRIFT_TOLERANCE; NULL below, and for NAN. Caller frees. */
 char *stats_drift_alarm(double drift);
+/* Half of the interval, as a share of the base's cost; INFINITY when there is none. */
+double stats_half_width(const struct comparison *c);
+/* About how many more launches than it has make its interval as narrow as wanted: the width falls
+ * with the square root of the launches. 0: it is. */
+uint32_t stats_more_launches(const struct comparison *c, double wanted);
+/* The most that any comparison lacks; 0: all are as narrow as was asked. */
+uint32_t stats_unresolved(const struct comparisons *c);
 /* The fewest launches with which m scenarios can be shown at all, all of them going one way. */
 uint32_t stats_launches_needed(size_t m);

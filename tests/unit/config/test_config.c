@@ -184,6 +184,48 @@ static void test_full_mix_phase(void **state)
 	plan_release(&p);
 }
 
+/* Scenarios of their own are measured where they stand, and are no phases. */
+static void test_held_out(void **state)
+{
+	const struct plan_phase *ph;
+	char digest[65];
+	struct plan p;
+
+	read_valid("held-out.yaml", &p);
+	assert_int_equal(p.train.n_phases, 2);
+	assert_int_equal(p.bench.n_held_out, 3);
+	assert_int_equal(p.bench.scenarios.n, 4);
+	assert_string_equal(p.bench.scenarios.v[0], "three");
+	assert_string_equal(p.bench.scenarios.v[1], "two");
+	assert_string_equal(p.bench.scenarios.v[3], "five");
+	assert_null(plan_find_phase(&p, "three"));
+	ph = plan_find_scenario(&p, "three");
+	assert_true(ph->held_out && ph->weight == 3 && ph->http.requests == 5);
+	ph = plan_find_scenario(&p, "four");
+	assert_true(ph->held_out && ph->weight == 0.5 && ph->http.connections == 32);
+	assert_int_equal(ph->http.mix[0].expect.status, 200);
+	assert_int_equal(p.train.certs, PLAN_CERT_RSA);
+	ph = plan_find_scenario(&p, "five");
+	assert_true(ph->held_out && ph->weight == 0 && ph->kind == PHASE_RUN);
+	assert_false(plan_find_scenario(&p, "two")->held_out);
+	assert_true(p.bench.until_resolved == 0.005);
+	assert_int_equal(p.bench.resolve.n, 2);
+	assert_true(p.bench.time_limit_ns == 1800000000000);
+	memcpy(digest, p.training_digest, sizeof(digest));
+	plan_release(&p);
+	/* The training is the same without them. */
+	assert_int_equal(read_text("project: edge\nbuild: {tool: make, binary: edge}\ntrain:\n"
+				   "  services: {edge: {subject: true, run: \"{binary} {port}\"}}\n"
+				   "  phases:\n"
+				   "    - {name: one, weight: 3, http: {requests: 5, get: /}}\n"
+				   "    - {name: two, run: \"{binary} x\"}\n",
+				 &p, NULL),
+		0);
+	assert_string_equal(p.training_digest, digest);
+	assert_int_equal(p.bench.time_limit_ns, 0);
+	plan_release(&p);
+}
+
 static void test_protocols(void **state)
 {
 	const struct plan_http *h;
@@ -423,6 +465,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_full_services),
 		cmocka_unit_test(test_full_document_phase),
 		cmocka_unit_test(test_full_mix_phase),
+		cmocka_unit_test(test_held_out),
 		cmocka_unit_test(test_protocols),
 		cmocka_unit_test(test_streams),
 		cmocka_unit_test(test_defaults),

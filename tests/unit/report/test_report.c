@@ -166,6 +166,47 @@ static void test_launches(void **state)
 	report_release(&r);
 }
 
+static void test_end(void **state)
+{
+	struct report r = {0};
+	struct comparisons *c = &r.comparisons;
+	auto_free char *timed = NULL, *resolved = NULL;
+	auto_json json_t *j = NULL;
+	json_t *end;
+
+	fill(&r);
+	c->until_resolved = 0.005;
+	c->end = TRIAL_TIME;
+	c->time_limit_ns = 90 * NS_PER_S;
+	c->v[0].more_launches = 3;
+	c->v[1].more_launches = 24;
+	c->v[1].held_out = c->v[3].held_out = true;
+	timed = text_of(&r);
+	has(timed, "\n  5 KB document                8012  -5.1 % [-6.2, -4.0]  ");
+	has(timed, "\n  mix (held out)               8012  too noisy: needs about 24 more launches "
+		   "[-0.6, +0.9]  ");
+	has(timed, "\n  held out: not trained\n");
+	has(timed, "\n  the time limit of 90 s ended it after 10 launches\n");
+	has(timed,
+		"\n  not resolved: '5 KB document' with pgo needs about 3 more launches for 0.5 % "
+		"to each side\n");
+	j = report_bench_json(&r);
+	end = json_object_get(j, "end");
+	assert_string_equal(json_string_value(json_object_get(end, "by")), "time limit");
+	assert_int_equal(json_integer_value(json_object_get(end, "time_limit_ns")), 90 * NS_PER_S);
+	assert_true(json_real_value(json_object_get(end, "until_resolved")) == 0.005);
+	end = json_array_get(json_object_get(j, "comparisons"), 1);
+	assert_true(json_is_true(json_object_get(end, "held_out")));
+	assert_int_equal(json_integer_value(json_object_get(end, "more_launches")), 24);
+	c->end = TRIAL_RESOLVED;
+	c->v[0].more_launches = c->v[1].more_launches = 0;
+	resolved = text_of(&r);
+	has(resolved,
+		"\n  resolved: after 10 launches no interval is wider than 0.5 % to each side\n");
+	assert_null(strstr(resolved, "not resolved"));
+	report_release(&r);
+}
+
 /* Every line that shows a figure of the comparison carries the label. */
 static void check_labelled(const struct report *r, const char *label)
 {
@@ -497,6 +538,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_launches),
+		cmocka_unit_test(test_end),
 		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_failed_gate_is_listed),
 		cmocka_unit_test(test_weighted),

@@ -18,6 +18,7 @@
 #define SLICES 12
 #define EXPERIMENTS 200
 #define BIAS 0.0045
+#define RESOLVE_MOST 60
 
 static const char *const scenarios[] = {"a", "b", "c"};
 static const char *const variants[] = {"plain", "other"};
@@ -142,6 +143,67 @@ void test_power(void **state)
 
 	print_message("power for 2 %%: %u of %d\n", t.single, 100 * SCENARIOS);
 	assert_true(t.single >= 240); /* 80 % of 300 */
+}
+
+/* One launch more, for each of the scenarios: what two processes differ by, and what their slices
+ * leave. d holds `most` launches for each. */
+static void next_launch(struct rng *r, double *d, size_t most, size_t n)
+{
+	double bias = BIAS * (normal(r) - normal(r));
+
+	for (size_t s = 0; s < SCENARIOS; s++)
+		d[s * most + n] = bias + 0.004 * noise(r);
+}
+
+/* Goes on until all intervals are narrow. Sets whether a difference was shown and one was missed.
+ */
+static size_t until_resolved(struct rng *r, double wanted, size_t most, bool *shown, bool *missed)
+{
+	double d[SCENARIOS * RESOLVE_MOST], v[SCENARIOS * RESOLVE_MOST], low[SCENARIOS],
+		high[SCENARIOS], p[SCENARIOS], widest = INFINITY;
+	size_t n = 0;
+
+	while (n < most && !(n >= 10 && widest <= wanted)) {
+		next_launch(r, d, most, n++);
+		if (n < 10)
+			continue;
+		for (size_t s = 0; s < SCENARIOS; s++)
+			for (size_t l = 0; l < n; l++)
+				v[s * n + l] = d[s * most + l];
+		stats_bootstrap(v, SCENARIOS, n, n, low, high);
+		widest = 0;
+		for (size_t s = 0; s < SCENARIOS; s++)
+			widest = fmax(widest, (high[s] - low[s]) / 2);
+	}
+	stats_sign_flip(v, SCENARIOS, n, 1, p);
+	*shown = *missed = false;
+	for (size_t s = 0; s < SCENARIOS; s++) {
+		*missed |= low[s] > 0 || high[s] < 0;
+		*shown |= (low[s] > 0 || high[s] < 0) && p[s] <= 0.05;
+	}
+	return n;
+}
+
+/* Stopping by width leaves the error rates as they are. */
+void test_stopping_by_width(void **state)
+{
+	unsigned shown = 0, missed = 0, launches = 0, n = 100;
+	struct rng r;
+
+	rng_seed(&r, 15);
+	for (unsigned e = 0; e < n; e++) {
+		bool one_shown, one_missed;
+
+		launches +=
+			(unsigned)until_resolved(&r, 0.007, RESOLVE_MOST, &one_shown, &one_missed);
+		shown += one_shown;
+		missed += one_missed;
+	}
+	print_message("until resolved: %u of %u false, %u missed, %.1f launches\n", shown, n,
+		missed, (double)launches / n);
+	assert_true(shown <= binomial_bound(n, 0.05));
+	assert_true(missed <= binomial_bound(n, 0.05));
+	assert_true(launches > 10 * n && launches < RESOLVE_MOST * n);
 }
 
 /* The check can fail: taking each slice as a launch of its own ignores the process's bias (the

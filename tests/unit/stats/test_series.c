@@ -116,9 +116,76 @@ void test_launches_one_by_one(void **state)
 	for (uint32_t l = 0; l < 8; l++)
 		assert_int_equal(c.v[0].outlier[l], l == 3);
 	assert_near(c.v[0].by_launch[3], 1.501, 1e-9);
-	assert_near(c.v[0].by_launch[4], 0.903, 1e-9);
+	assert_near(c.v[0].by_launch[4], sqrt(0.903 * 0.904), 1e-6);
 	assert_near(c.drift, 0.039, 1e-9);
 	assert_non_null(c.drift_alarm);
+	comparisons_release(&c);
+	samples_release(&s);
+}
+
+static struct comparison interval(double low, double high, uint32_t launches)
+{
+	return (struct comparison){.low = low, .high = high, .launches = launches};
+}
+
+/* Twice as wide as wanted: four times the launches. */
+void test_more_launches(void **state)
+{
+	struct comparison c = interval(0.97, 0.99, 10);
+
+	assert_near(stats_half_width(&c), 0.01, 1e-12);
+	assert_int_equal(stats_more_launches(&c, 0.005), 30);
+	assert_int_equal(stats_more_launches(&c, 0.0100001), 0);
+	assert_int_equal(stats_more_launches(&c, 0.00999), 1);
+	assert_int_equal(stats_more_launches(&c, 1e-9), 1000000);
+	c = interval(NAN, NAN, 4);
+	assert_true(isinf(stats_half_width(&c)));
+	assert_int_equal(stats_more_launches(&c, 0.5), 2);
+}
+
+/* Two scenarios, the second of which varies, against the base and its null arm, which varies more.
+ */
+static void vary(struct samples *s)
+{
+	for (uint32_t i = 0; i < 10 * 2 * 3 * 2; i++) {
+		struct sample one = {i / 12, i / 6 % 2, i % 3, i / 3 % 2, 1000, 1000000, 100000, 0};
+		double by = one.launch % 2 ? 0.02 : -0.02;
+
+		if (one.variant == 2)
+			one.cpu_ns = (uint64_t)(1e6 * (1 + 4 * by));
+		else if (one.variant && one.scenario)
+			one.cpu_ns = (uint64_t)(1e6 * (1 + by));
+		samples_add(s, &one);
+	}
+}
+
+void test_resolved(void **state)
+{
+	static const char *const scenarios[] = {"even", "uneven"};
+	static const char *const variants[] = {"plain", "pgo", "null"};
+	static const bool first[] = {true, false}, held_out[] = {false, true};
+	static const double weights[] = {1, 0};
+	struct stats_frame f = {scenarios, 2, variants, 3, 2, 1, .until_resolved = 0.005};
+	struct samples s = {0};
+	struct comparisons c = {0};
+
+	vary(&s);
+	f.held_out = held_out;
+	f.weights = weights;
+	assert_int_equal(stats_compare(&s, &f, &c, NULL), 0);
+	assert_int_equal(c.v[0].more_launches, 0);
+	/* 10 launches, half-width 2 %: 16 times as many, and 10 are there. */
+	assert_near(stats_half_width(&c.v[1]), 0.02, 1e-9);
+	assert_int_equal(c.v[1].more_launches, 150);
+	assert_int_equal(c.v[2].more_launches + c.v[3].more_launches, 0);
+	assert_int_equal(stats_unresolved(&c), 150);
+	assert_true(c.v[1].held_out && c.v[3].held_out && !c.v[0].held_out);
+	assert_null(c.shares); /* one alone has a weight */
+	assert_true(c.until_resolved == 0.005);
+	comparisons_release(&c);
+	f.resolve = first;
+	assert_int_equal(stats_compare(&s, &f, &c, NULL), 0);
+	assert_int_equal(stats_unresolved(&c), 0);
 	comparisons_release(&c);
 	samples_release(&s);
 }

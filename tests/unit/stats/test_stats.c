@@ -407,6 +407,8 @@ int main(void)
 		cmocka_unit_test(test_drift_alarm),
 		cmocka_unit_test(test_outliers),
 		cmocka_unit_test(test_launches_one_by_one),
+		cmocka_unit_test(test_more_launches),
+		cmocka_unit_test(test_resolved),
 		cmocka_unit_test(test_hollander_wolfe),
 		cmocka_unit_test(test_darwin),
 		cmocka_unit_test(test_abramowitz_stegun_t),
@@ -414,6 +416,7 @@ int main(void)
 		cmocka_unit_test(test_false_positives),
 		cmocka_unit_test(test_interval_coverage),
 		cmocka_unit_test(test_power),
+		cmocka_unit_test(test_stopping_by_width),
 		cmocka_unit_test(test_slices_as_unit_would_fail),
 	};
 

@@ -2,6 +2,7 @@
 
 void test_false_positives(void **state);
 void test_interval_coverage(void **state);
+void test_stopping_by_width(void **state);
 void test_power(void **state);
 void test_slices_as_unit_would_fail(void **state);
 
@@ -10,6 +11,8 @@ void test_drift_of_shapes(void **state);
 void test_drift_alarm(void **state);
 void test_outliers(void **state);
 void test_launches_one_by_one(void **state);
+void test_more_launches(void **state);
+void test_resolved(void **state);
 
 void test_hollander_wolfe(void **state);
 void test_darwin(void **state);
