@@ -79,6 +79,16 @@ static void read_reuse(struct problems *ps, const struct key *k, const struct no
 			"connection carries");
 }
 
+/* A training is counted, a comparison counts by its slices. */
+static void count_requests(
+	struct problems *ps, const struct node *n, bool held_out, struct plan_http *h)
+{
+	if (held_out && !h->requests)
+		h->requests = UNCOUNTED;
+	else if (!node_get(n, "requests"))
+		problem_add(ps, n, "%s lacks the key 'requests': " REQUESTS, table_http.name);
+}
+
 static void read_http(struct problems *ps, const struct key *k, const struct node *n, void *target)
 {
 	const struct plan_phase *ph = target;
@@ -86,10 +96,7 @@ static void read_http(struct problems *ps, const struct key *k, const struct nod
 
 	if (!keys_read(ps, &table_http, n, h))
 		return;
-	if (!ph->held_out && !node_get(n, "requests"))
-		problem_add(ps, n, "%s lacks the key 'requests': " REQUESTS, table_http.name);
-	if (ph->held_out && !h->requests)
-		h->requests = UNCOUNTED;
+	count_requests(ps, n, ph->held_out, h);
 	if (node_get(n, "streams") && h->protocol != PROTOCOL_H2 && h->protocol != PROTOCOL_H2_TLS)
 		problem_add(ps, node_get(n, "streams"),
 			"'streams' belongs to protocol h2 or h2+tls: a connection of HTTP/1.1 has "
