@@ -458,6 +458,7 @@ static void test_no_data(void **state)
 	SSL_CTX *client = client_of((struct tls_client_options){.resume = true});
 	struct pair p;
 	char got[8];
+	int calls = 0, n;
 
 	pair_open_over(&p, SOCK_SEQPACKET, server, client);
 	shaken(&p);
@@ -466,9 +467,10 @@ static void test_no_data(void **state)
 		assert_int_equal(tls_handshake(p.server), 1);
 	}
 	assert_int_equal(tls_write(p.server, "pong!", 5), 5);
-	assert_int_equal(tls_read(p.client, got, sizeof(got)), TLS_WANT_READ);
-	assert_true(recv(p.fds[1], got, 1, MSG_PEEK) > 0);
-	assert_int_equal(tls_read(p.client, got, sizeof(got)), 5);
+	for (; (n = tls_read(p.client, got, sizeof(got))) == TLS_WANT_READ; calls++)
+		assert_true(recv(p.fds[1], got, 1, MSG_PEEK) > 0);
+	assert_int_equal(n, 5);
+	assert_in_range(calls, 20, 30); /* four records at a time */
 	assert_memory_equal(got, "pong!", 5);
 	pair_close(&p);
 	SSL_CTX_free(server);
