@@ -7,33 +7,31 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "bench/bench.h"
+#include "cli/bench_variants.h"
 #include "cli/opt.h"
 #include "cli/supervise.h"
 #include "cli/terminal.h"
 #include "config/plan.h"
 #include "report/report.h"
 
+#define REPEATS_MAX 1000
+#define CALIBRATION_RUNS 20
+
 struct comparing {
 	struct cli *cli;
 	struct plan plan;
-	struct bench_variant *variants;
-	struct strv *binaries; /* one list per variant */
-	struct strv names;
-	size_t n;
+	struct bench_variants variants;
 	char *file;
 	struct strv scenarios, resolve;
 	char *until_resolved, *time_limit;
-	int64_t launches;
+	int64_t launches, repeat;
+	bool calibrate;
 };
 
 static void comparing_release(struct comparing *c)
 {
-	for (size_t i = 0; i < c->n; i++)
-		strv_release(&c->binaries[i]);
-	free(c->binaries);
-	free(c->variants);
+	bench_variants_release(&c->variants);
 	free(c->file);
-	strv_release(&c->names);
 	strv_release(&c->scenarios);
 	strv_release(&c->resolve);
 	free(c->until_resolved);
@@ -41,19 +39,50 @@ static void comparing_release(struct comparing *c)
 	plan_release(&c->plan);
 }
 
-static void print(const struct comparing *c, const struct report *r)
+static int print(const struct comparing *c, const struct report *r, struct error *err)
 {
 	auto_buf struct buf text = BUF_INIT;
 	auto_json json_t *j = NULL;
 
 	if (c->cli->json) {
-		j = report_bench_json(r);
+		j = c->calibrate ? report_calibration_json(r, err) : report_bench_json(r);
+		if (!j)
+			return -1;
 		json_dumpf(j, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
 		putchar('\n');
-		return;
+		return 0;
 	}
-	report_comparison_text(&r->comparisons, "", &text);
+	if (!c->calibrate)
+		report_bench_text(r, report_label(r), &text);
+	else if (report_calibration_text(r, &text, err) < 0)
+		return -1;
 	fputs(buf_str(&text), stdout);
+	return 0;
+}
+
+/* All runs, each with an order of its own. */
+static int measure(
+	struct comparing *c, struct bench_options *o, struct report *r, struct error *err)
+{
+	const char *top = o->folder;
+	uint64_t seed = c->plan.bench.seed;
+
+	r->repeats = xcalloc((size_t)c->repeat, sizeof(*r->repeats));
+	for (int64_t i = 0; i < c->repeat; i++) {
+		auto_free char *folder = xasprintf("%s/run%lld", top, (long long)i + 1);
+		struct report_repeat *more = i ? &r->repeats[i - 1] : NULL;
+
+		o->folder = folder;
+		c->plan.bench.seed = seed + (uint64_t)i;
+		if (c->repeat > 1)
+			events_note(o->events, "run %lld of %lld", (long long)i + 1,
+				(long long)c->repeat);
+		if (bench_run(o, more ? &more->samples : &r->samples,
+			    more ? &more->comparisons : &r->comparisons, err) < 0)
+			return -1;
+		r->n_repeats = (size_t)i;
+	}
+	return 0;
 }
 
 static int bench_in(void *ctx, const char *folder, struct error *err)
@@ -63,19 +92,23 @@ static int bench_in(void *ctx, const char *folder, struct error *err)
 	struct report r = {0};
 	struct bench_options o = {
 		.plan = &c->plan,
-		.variants = c->variants,
-		.n_variants = c->n,
 		.folder = folder,
 		.self = c->cli->self,
 		.events = terminal_events(term),
 		.node = "bench",
 		.launches = (uint32_t)c->launches,
 	};
-	int result = bench_run(&o, &r.samples, &r.comparisons, err);
+	int result = bench_variants_unpack(&c->variants, &c->plan, folder, err);
 
-	terminal_free(term);
+	o.variants = c->variants.v;
+	o.n_variants = c->variants.n;
 	if (result == 0)
-		print(c, &r);
+		result = measure(c, &o, &r, err);
+	terminal_free(term);
+	if (c->variants.label)
+		r.given_label = xstrdup(c->variants.label);
+	if (result == 0)
+		result = print(c, &r, err);
 	report_release(&r);
 	return result;
 }
@@ -83,57 +116,6 @@ static int bench_in(void *ctx, const char *folder, struct error *err)
 static int bench_work(void *ctx)
 {
 	return cli_in_folder("bench", bench_in, ctx);
-}
-
-/* A variant is a file, or a folder that holds the plan's binaries under their names. */
-static int add_variant(struct comparing *c, const char *given, struct error *err)
-{
-	const struct strv *wanted = &c->plan.build.binary;
-	auto_free char *path = path_absolute(given);
-	struct strv *list = &c->binaries[c->n];
-	bool folder = path_is_dir(path);
-
-	if (!folder && wanted->n != 1)
-		return error_set(err, ERR_USAGE,
-			"the plan has %zu binaries: expected a folder that holds them, but '%s' is "
-			"none",
-			wanted->n, given);
-	for (size_t i = 0; i < wanted->n; i++) {
-		const char *name = path_basename(wanted->v[i]);
-
-		strv_take(list, folder ? path_join(path, name) : xstrdup(path));
-		if (path_is_dir(list->v[i]) || access(list->v[i], X_OK) < 0) {
-			c->n++; /* so that the list is released */
-			return error_set(err, ERR_USAGE, "'%s' is no executable file", list->v[i]);
-		}
-	}
-	c->n++;
-	return 0;
-}
-
-/* The shortest names that tell the variants apart. */
-static void name_variants(struct comparing *c, const struct strv *args)
-{
-	auto_strv struct strv bases = STRV_INIT;
-	bool unique = true;
-
-	for (size_t i = 0; i < args->n; i++) {
-		auto_free char *path = path_absolute(args->v[i]);
-
-		unique = unique && !strv_has(&bases, path_basename(path)) &&
-			 strcmp(path_basename(path), BENCH_NULL_ARM) != 0;
-		strv_add(&bases, path_basename(path));
-	}
-	for (size_t i = 0; i < args->n; i++) {
-		const char *name = unique ? bases.v[i] : args->v[i];
-
-		if (strv_has(&c->names, name) || strcmp(name, BENCH_NULL_ARM) == 0)
-			strv_addf(&c->names, "%s (%zu)", name, i + 1);
-		else
-			strv_add(&c->names, name);
-	}
-	for (size_t i = 0; i < args->n; i++)
-		c->variants[i] = (struct bench_variant){c->names.v[i], &c->binaries[i]};
 }
 
 /* --scenario and --resolve in place of the plan's. */
@@ -175,24 +157,35 @@ static int set_end(struct comparing *c, struct error *err)
 	return 0;
 }
 
-static int prepare(struct comparing *c, const struct strv *args, struct error *err)
+/* How often, and of what. */
+static int choose_runs(struct comparing *c, const struct strv *args, struct error *err)
 {
 	if (!args->n)
 		return error_set(err, ERR_USAGE,
 			"bench needs at least one binary, for example: whet bench old/server "
 			"new/server");
+	if (c->calibrate && args->n != 1)
+		return error_set(err, ERR_USAGE,
+			"--calibrate compares one binary with itself, but %zu are given", args->n);
 	if (c->launches < 0 || c->launches > 1000)
 		return error_set(err, ERR_USAGE, "--launches takes a number from 1 to 1000");
-	if (plan_read(c->file ? c->file : "whet.yaml", &c->plan, err) < 0)
+	if (c->repeat < 0 || c->repeat > REPEATS_MAX)
+		return error_set(
+			err, ERR_USAGE, "--repeat takes a number from 1 to %d", REPEATS_MAX);
+	if (!c->repeat)
+		c->repeat = c->calibrate ? CALIBRATION_RUNS : 1;
+	return 0;
+}
+
+static int prepare(struct comparing *c, const struct strv *args, struct error *err)
+{
+	if (choose_runs(c, args, err) < 0 ||
+		plan_read(c->file ? c->file : "whet.yaml", &c->plan, err) < 0 ||
+		choose_scenarios(c, err) < 0 || set_end(c, err) < 0 ||
+		bench_variants_find(args, &c->plan, &c->variants, err) < 0)
 		return -1;
-	if (choose_scenarios(c, err) < 0 || set_end(c, err) < 0)
-		return -1;
-	c->binaries = xcalloc(args->n, sizeof(*c->binaries));
-	c->variants = xcalloc(args->n, sizeof(*c->variants));
-	for (size_t i = 0; i < args->n; i++)
-		if (add_variant(c, args->v[i], err) < 0)
-			return -1;
-	name_variants(c, args);
+	if (c->calibrate)
+		c->variants.n = 1; /* of a release: the plain build */
 	return 0;
 }
 
@@ -202,9 +195,15 @@ static int bench_verb(struct cli *cli, int argc, char **argv)
 	struct error err = ERROR_INIT;
 	auto_strv struct strv args = STRV_INIT;
 	const struct opt opts[] = {
+		{"calibrate", 0, OPT_FLAG, NULL,
+			"compare A with itself, 20 times or as --repeat says: how often is a "
+			"difference shown, and which are too small to be seen",
+			&c.calibrate},
 		{"file", 'f', OPT_STRING, "FILE", "the plan (default: whet.yaml)", &c.file},
 		{"launches", 0, OPT_NUMBER, "N", "fresh launches, at least (default: the plan's)",
 			&c.launches},
+		{"repeat", 0, OPT_NUMBER, "N",
+			"make the whole comparison N times, all in one table", &c.repeat},
 		{"resolve", 0, OPT_LIST, "NAME",
 			"with --until-resolved: only this scenario; may be given several times",
 			&c.resolve},
@@ -231,13 +230,15 @@ static int bench_verb(struct cli *cli, int argc, char **argv)
 
 const struct verb verb_bench = {
 	.name = "bench",
-	.args = "A [B...]",
+	.args = "A|DIST [B...]",
 	.summary = "compare binaries under the plan's load, interleaved",
 	.text = "Runs the plan's services with each binary in the place of {binary}, all alive at "
 		"the\n"
 		"same time, and measures CPU time per verified request against A. A's own copy is\n"
 		"measured, too: what it shows is noise. For a plan with several binaries A and B "
 		"are\n"
-		"folders that hold them.",
+		"folders that hold them. A folder with a release (its SHA256SUMS and report.json) "
+		"stands\n"
+		"for the two builds in its archives, plain and pgo, as they ship.",
 	.run = bench_verb,
 };

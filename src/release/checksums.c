@@ -36,3 +36,26 @@ int release_checksums(const char *folder, const struct strv *names, struct error
 	}
 	return file_write_atomic(path, buf_str(&text), text.n, 0644, err);
 }
+
+int release_check(const char *folder, const char *name, struct error *err)
+{
+	auto_free char *sums = path_join(folder, "SHA256SUMS"), *path = path_join(folder, name);
+	auto_buf struct buf text = BUF_INIT;
+	char hex[SHA256_HEX];
+	char *save = NULL;
+
+	if (file_read(sums, 1 << 20, &text, err) < 0 || sha256_file(path, hex, err) < 0)
+		return -1;
+	(void)buf_str(&text);
+	for (char *l = strtok_r(text.p, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
+		if (strlen(l) < SHA256_HEX + 1 || strcmp(l + SHA256_HEX + 1, name) != 0)
+			continue;
+		if (strncmp(l, hex, SHA256_HEX - 1) == 0)
+			return 0;
+		return error_set(err, ERR_MISMATCH,
+			"'%s' is not what '%s' says: its SHA-256 is %s, expected %.64s; it was "
+			"damaged or changed after the release",
+			path, sums, hex, l);
+	}
+	return error_set(err, ERR_MISMATCH, "'%s' does not list '%s'", sums, name);
+}

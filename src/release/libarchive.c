@@ -38,7 +38,7 @@ const struct libarchive *libarchive(struct error *err)
 	if (library)
 		return &loaded;
 	error_set(err, ERR_ENVIRONMENT,
-		"cannot load '" SONAME "', which writes archives: %s; install libarchive",
+		"cannot load '" SONAME "', which writes and reads archives: %s; install libarchive",
 		dlerror());
 	return NULL;
 }

@@ -1,5 +1,5 @@
-/* libarchive, loaded when the first archive is written. It brings a dozen further libraries along,
- * and loading those would take longer than all the rest of starting whet. */
+/* libarchive, loaded when the first archive is written or read. It brings a dozen further libraries
+ * along, and loading those would take longer than all the rest of starting whet. */
 #pragma once
 
 #include <archive.h>
@@ -9,8 +9,10 @@
 
 #define LIBARCHIVE_FUNCTIONS(F)                                                                    \
 	F(archive_entry_clear)                                                                     \
+	F(archive_entry_filetype)                                                                  \
 	F(archive_entry_free)                                                                      \
 	F(archive_entry_new)                                                                       \
+	F(archive_entry_pathname)                                                                  \
 	F(archive_entry_set_filetype)                                                              \
 	F(archive_entry_set_gid)                                                                   \
 	F(archive_entry_set_gname)                                                                 \
@@ -21,6 +23,13 @@
 	F(archive_entry_set_uid)                                                                   \
 	F(archive_entry_set_uname)                                                                 \
 	F(archive_error_string)                                                                    \
+	F(archive_read_data)                                                                       \
+	F(archive_read_free)                                                                       \
+	F(archive_read_new)                                                                        \
+	F(archive_read_next_header)                                                                \
+	F(archive_read_open_filename)                                                              \
+	F(archive_read_support_filter_gzip)                                                        \
+	F(archive_read_support_format_tar)                                                         \
 	F(archive_write_add_filter_gzip)                                                           \
 	F(archive_write_close)                                                                     \
 	F(archive_write_data)                                                                      \

@@ -19,6 +19,13 @@ int release_archive(const char *path, const char *top, const struct release_file
 	uint64_t epoch, struct error *err);
 /* SHA256SUMS over the named files of a folder, sorted; format of sha256sum(1). */
 int release_checksums(const char *folder, const struct strv *names, struct error *err);
+/* Whether a file of the folder is what its SHA256SUMS says; ERR_MISMATCH when not. */
+int release_check(const char *folder, const char *name, struct error *err);
+/* Takes the named programs out of an archive as release_archive() makes it (TOP/NAME) and writes
+ * them, executable, into a folder that is there. Everything else in the archive is passed over.
+ * ERR_MISMATCH when one is missing or is no regular file. */
+int release_take_out(
+	const char *path, const struct strv *names, const char *folder, struct error *err);
 /* Strips a copy: symbol table and debug sections out, by the first of llvm-strip and strip in PATH.
  * ERR_ENVIRONMENT when there is none; ERR_CHILD when it fails or leaves something that is no ELF
  * file or larger than before. llvm-strip comes first because GNU strip breaks files that a

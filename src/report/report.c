@@ -24,6 +24,12 @@ void report_release(struct report *r)
 	provenance_release(&r->provenance);
 	comparisons_release(&r->comparisons);
 	samples_release(&r->samples);
+	for (size_t i = 0; i < r->n_repeats; i++) {
+		comparisons_release(&r->repeats[i].comparisons);
+		samples_release(&r->repeats[i].samples);
+	}
+	free(r->repeats);
+	free(r->given_label);
 	strv_release(&r->added_plain);
 	strv_release(&r->added_instrumented);
 	strv_release(&r->added_optimised);
@@ -58,6 +64,8 @@ const char *report_label(const struct report *r)
 {
 	bool failed = verdicts_failed(&r->verdicts);
 
+	if (r->given_label)
+		return r->given_label;
 	if (!r->labelled && !failed && !r->profile.given)
 		return "";
 	if (failed && r->profile.given)

@@ -25,6 +25,12 @@ struct report_launcher {
 	uint64_t calls; /* of the compilers, in all builds */
 };
 
+/* The same comparison once more. */
+struct report_repeat {
+	struct comparisons comparisons;
+	struct samples samples;
+};
+
 struct report {
 	char *project, *version, *target, *started; /* RFC 3339 */
 	char *dist; /* folder of the artefacts; in the text alone: report.json lies in it */
@@ -40,6 +46,8 @@ struct report {
 	struct provenance provenance;
 	struct comparisons comparisons;
 	struct samples samples;
+	struct report_repeat *repeats; /* further runs of `comparisons` */
+	size_t n_repeats;
 	struct strv added_plain, added_instrumented, added_optimised; /* closed lists (rule 10) */
 	struct report_launcher *launchers;
 	size_t n_launchers, cap_launchers;
@@ -48,7 +56,8 @@ struct report {
 		uint64_t bytes;
 	} *artefacts;
 	size_t n_artefacts, cap_artefacts;
-	bool labelled; /* gates failed or the profile was given: every figure says so */
+	char *given_label; /* of a release that is measured again; NULL: none */
+	bool labelled;     /* gates failed or the profile was given: every figure says so */
 };
 void report_release(struct report *r);
 /* Counts one call that a launcher stood in front of. */
@@ -68,7 +77,13 @@ const char *report_label(const struct report *r);
 double report_multiple(const struct report *r);
 /* The comparison alone, as `whet bench` shows it; label as report_label() gives it. */
 void report_comparison_text(const struct comparisons *c, const char *label, struct buf *out);
+/* The same with its repeats, all of them in one cell. */
+void report_bench_text(const struct report *r, const char *label, struct buf *out);
 json_t *report_bench_json(const struct report *r);
+/* The comparisons as ones of the base with itself, all runs together: how often a difference is
+ * shown where there is none, and which are too small to be seen. */
+int report_calibration_text(const struct report *r, struct buf *out, struct error *err);
+json_t *report_calibration_json(const struct report *r, struct error *err); /* NULL on error */
 /* "-5.1 % [-6.2, -4.0] 10/10", "no difference shown [-0.6, +0.9] 4/10" or "too noisy: needs about 7
  * more launches [-2.6, +1.9] 4/10"; behind it, when that is
  * known, in how many launches it cost less. */

@@ -121,26 +121,37 @@ static void add_labels(const struct report *r, json_t *bench)
 		json_object_set_new(one, "label", *label ? json_string(label) : json_null());
 }
 
-static json_t *canary_json(const struct report *r)
+static json_t *canary_json(const struct comparisons *c, const struct samples *samples)
 {
-	const struct comparisons *c = &r->comparisons;
 	json_t *o = json_object();
 
 	json_object_set_new(o, "drift", isfinite(c->drift) ? json_real(c->drift) : json_null());
 	json_object_set_new(o, "tolerance", json_real(DRIFT_TOLERANCE));
 	json_object_set_new(o, "alarm", json_text(c->drift_alarm));
-	json_object_set_new(o, "series", canaries_json(&r->samples));
+	json_object_set_new(o, "series", canaries_json(samples));
+	return o;
+}
+
+static json_t *one_bench_json(
+	const struct report *r, const struct comparisons *c, const struct samples *samples)
+{
+	json_t *o = comparisons_json(c);
+
+	add_names(c, o);
+	add_labels(r, o);
+	json_object_set_new(o, "canary", canary_json(c, samples));
+	json_object_set_new(o, "samples", samples_json(samples));
 	return o;
 }
 
 json_t *report_bench_json(const struct report *r)
 {
-	json_t *o = comparisons_json(&r->comparisons);
+	json_t *o = one_bench_json(r, &r->comparisons, &r->samples), *repeats = json_array();
 
-	add_names(&r->comparisons, o);
-	add_labels(r, o);
-	json_object_set_new(o, "canary", canary_json(r));
-	json_object_set_new(o, "samples", samples_json(&r->samples));
+	for (size_t i = 0; i < r->n_repeats; i++)
+		json_array_append_new(repeats,
+			one_bench_json(r, &r->repeats[i].comparisons, &r->repeats[i].samples));
+	json_object_set_new(o, "repeats", repeats);
 	return o;
 }
 

@@ -145,9 +145,10 @@ static void add_end(const struct comparisons *c, struct buf *out)
 				c->v[i].scenario, c->v[i].variant, c->v[i].more_launches, asked);
 }
 
-/* How to read the table, and what in it should not be overlooked. */
-static void add_notes(const struct comparisons *c, size_t scenarios, struct buf *out)
+void report_comparison_notes(const struct comparisons *c, struct buf *out)
 {
+	size_t scenarios = scenarios_of(c);
+
 	buf_addf(out,
 		"  percent of %s's CPU time, negative costs less; 95 %% intervals, holding "
 		"together\n"
@@ -170,6 +171,10 @@ static void add_notes(const struct comparisons *c, size_t scenarios, struct buf 
 				"you "
 				"publish it\n",
 				c->v[i].scenario, c->v[i].variant);
+	if (c->warnings && *c->warnings)
+		report_add_indented(out, c->warnings);
+	if (c->drift_alarm)
+		report_add_indented(out, c->drift_alarm);
 }
 
 void report_comparison_text(const struct comparisons *c, const char *label, struct buf *out)
@@ -199,11 +204,7 @@ void report_comparison_text(const struct comparisons *c, const char *label, stru
 	buf_addf(out, "CPU time%s%s against %s, %u launches%s%s%s\n", *unit ? " per " : "", unit,
 		c->v[0].base, c->v[0].launches, *label ? " (" : "", label, *label ? ")" : "");
 	report_print_table(t, out);
-	add_notes(c, scenarios, out);
-	if (c->warnings && *c->warnings)
-		report_add_indented(out, c->warnings);
-	if (c->drift_alarm)
-		report_add_indented(out, c->drift_alarm);
+	report_comparison_notes(c, out);
 	buf_addc(out, '\n');
 }
 
@@ -359,7 +360,7 @@ void report_text(const struct report *r, struct buf *out)
 		report_coverage_text(&r->coverage, false, out);
 		buf_addc(out, '\n');
 	}
-	report_comparison_text(&r->comparisons, label, out);
+	report_bench_text(r, label, out);
 	while (out->n > 1 && out->p[out->n - 1] == '\n' && out->p[out->n - 2] == '\n')
 		out->p[--out->n] = '\0';
 }

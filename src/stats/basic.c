@@ -116,3 +116,27 @@ double stats_student_quantile(double p, double df)
 		return 0;
 	return p < 0.5 ? -upper_quantile(p, df) : upper_quantile(1 - p, df);
 }
+
+/* The x with I_x(a, b) = p. */
+static double beta_quantile(double p, double a, double b)
+{
+	double low = 0, high = 1;
+
+	for (int i = 0; i < 100; i++) {
+		double x = (low + high) / 2;
+
+		if (beta_regular(a, b, x) < p)
+			low = x;
+		else
+			high = x;
+	}
+	return (low + high) / 2;
+}
+
+void stats_proportion(uint64_t k, uint64_t n, double *low, double *high)
+{
+	double hits = (double)k, rest = (double)(n - k);
+
+	*low = k ? beta_quantile(0.025, hits, rest + 1) : 0;
+	*high = k < n ? beta_quantile(0.975, hits + 1, rest) : 1;
+}

@@ -16,6 +16,23 @@ uint64_t rng_next(struct rng *r);
 uint64_t rng_below(struct rng *r, uint64_t n); /* unbiased, n > 0 */
 void rng_shuffle(struct rng *r, uint32_t *v, size_t n);
 
+/* What a base compared with itself several times shows about the machine. */
+struct calibration {
+	size_t runs, false_runs; /* false: a difference was shown in some scenario */
+	double low, high;        /* 95 % interval of the rate of false runs */
+	struct calibrated {
+		const char *scenario;  /* borrowed */
+		size_t runs, shown;    /* with an interval; with a false difference */
+		double half_width;     /* median over the runs: smaller differences stay unseen */
+		double typical, worst; /* |ratio - 1|: median, largest */
+	} *v;
+	size_t n; /* scenarios */
+};
+/* runs: comparisons of one base with its null arm, the last n of each; all have the scenarios of
+ * the first. Release with free(ret->v). ERR_MISMATCH when there is none. */
+int stats_calibrate(const struct comparisons *const *runs, size_t n, struct calibration *ret,
+	struct error *err);
+
 double stats_median(double *v, size_t n); /* reorders v; NAN when n is 0 */
 double stats_mean(const double *v, size_t n);
 double stats_sd(const double *v, size_t n);
@@ -58,6 +75,9 @@ int stats_compare(const struct samples *s, const struct stats_frame *f, struct c
 double stats_normal_cdf(double z);
 double stats_normal_quantile(double p);             /* 0 < p < 1 */
 double stats_student_quantile(double p, double df); /* 0 < p < 1, df >= 1 */
+
+/* The 95 % interval of a proportion, k of n, after Clopper and Pearson (1934); n > 0. */
+void stats_proportion(uint64_t k, uint64_t n, double *low, double *high);
 
 /* d holds n launches of each of m scenarios, d[scenario * n + launch]; n > 0. p gets m values. */
 void stats_sign_flip(const double *d, size_t m, size_t n, uint64_t seed, double *p);

@@ -85,6 +85,77 @@ static void fill_tree(const char *tree)
 	}
 }
 
+static int take_out(const char *archive, const char *to, struct error *err)
+{
+	auto_free char *path = at(archive), *own = at(to);
+	auto_strv struct strv names = STRV_INIT;
+
+	*err = (struct error)ERROR_INIT;
+	strv_add(&names, "server");
+	assert_int_equal(dir_create(own, 0755, NULL), 0);
+	return release_take_out(path, &names, own, err);
+}
+
+/* Only what is asked for, only out of the archive's folder, and executable. */
+static void test_take_out(void **state)
+{
+	auto_free char *made = NULL, *list = NULL;
+	struct error err;
+
+	made = sh(
+		"mkdir -p pack/top/sub && cd pack && echo right >top/server && echo other "
+		">top/README && "
+		"echo wrong >top/sub/server && echo evil >../server && "
+		"tar -Pczf ../pack.tar.gz top/sub ../server top/README top/server && rm ../server");
+	assert_string_equal(made, "");
+	if (take_out("pack.tar.gz", "taken", &err) < 0)
+		fail_msg("%s", err.msg);
+	list = sh("cat taken/server; ls taken; stat -c %a taken/server; ls server 2>&1 | wc -l");
+	assert_string_equal(list, "right\nserver\n755\n1");
+}
+
+static void refuse_take_out(const char *make, const char *to, const char *text)
+{
+	auto_free char *made = sh(make);
+	struct error err;
+
+	assert_string_equal(made, "");
+	assert_int_equal(take_out("bad.tar.gz", to, &err), -1);
+	if (!strstr(err.msg, text))
+		fail_msg("no '%s' in '%s'", text, err.msg);
+	error_release(&err);
+}
+
+static void test_take_out_refusals(void **state)
+{
+	refuse_take_out("cd pack && tar -czf ../bad.tar.gz top/README", "a",
+		"does not hold the program 'server'");
+	refuse_take_out(
+		"mkdir -p link/top && ln -s /etc/passwd link/top/server && tar -C link -czf "
+		"bad.tar.gz top/server",
+		"b", "'server' in archive '");
+	refuse_take_out("head -c 60 pack.tar.gz >bad.tar.gz", "c", "cannot read archive '");
+	refuse_take_out("echo no archive >bad.tar.gz", "d", "cannot read archive '");
+	refuse_take_out("rm bad.tar.gz", "e", "cannot read archive '");
+}
+
+static void test_check(void **state)
+{
+	auto_free char *own = at("sums"), *made = NULL;
+	struct error err = ERROR_INIT;
+
+	made = sh("mkdir sums && cd sums && echo one >one && echo two >two && sha256sum one two "
+		  ">SHA256SUMS && echo three >three && echo changed >two");
+	assert_string_equal(made, "");
+	assert_int_equal(release_check(own, "one", &err), 0);
+	assert_int_equal(release_check(own, "two", &err), -1);
+	assert_non_null(strstr(err.msg, "is not what"));
+	error_release(&err);
+	assert_int_equal(release_check(own, "three", &err), -1);
+	assert_non_null(strstr(err.msg, "does not list 'three'"));
+	error_release(&err);
+}
+
 /* Two trees with other times, modes and owners, given in another order. */
 static void test_same_bytes(void **state)
 {
@@ -322,6 +393,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_gzip_header),
 		cmocka_unit_test(test_archive_refusals),
 		cmocka_unit_test(test_checksums),
+		cmocka_unit_test(test_take_out),
+		cmocka_unit_test(test_take_out_refusals),
+		cmocka_unit_test(test_check),
 		cmocka_unit_test(test_strip),
 		cmocka_unit_test(test_strip_that_lies),
 		cmocka_unit_test(test_strip_that_refuses),

@@ -207,6 +207,68 @@ static void test_end(void **state)
 	report_release(&r);
 }
 
+/* A second run, in which the second scenario was not measured. */
+static void add_repeat(struct report *r)
+{
+	struct report again = {0};
+
+	add_comparison(&again, "5 KB document", "pgo", 0.951, 0.941, 0.962, SHOWN_LESS);
+	add_comparison(&again, "5 KB document", "null", 1.001, 0.9912, 1.0113, SHOWN_NONE);
+	again.comparisons.drift_alarm = xstrdup("alarm: the second");
+	r->repeats = xcalloc(1, sizeof(*r->repeats));
+	r->repeats[0].comparisons = again.comparisons;
+	r->n_repeats = 1;
+}
+
+static void test_repeats(void **state)
+{
+	struct report r = {0};
+	auto_free char *text = NULL;
+	auto_json json_t *j = NULL;
+	json_t *again;
+
+	fill(&r);
+	add_repeat(&r);
+	text = text_of(&r);
+	has(text, "CPU time against plain, 2 runs (one / the next), 10 / 10 launches\n");
+	has(text, "\n  5 KB document  8012 / 8012 ns/request  -5.1 % [-6.2, -4.0] / -4.9 % [-5.9, "
+		  "-3.8]  ");
+	has(text, "\n  mix               8012 / - ns/request  no difference shown [-0.6, +0.9] / - "
+		  " ");
+	has(text, "\nRun 1\n");
+	has(text, "\nRun 2\n");
+	has(text, "\n  alarm: the second\n");
+	j = report_bench_json(&r);
+	assert_int_equal(json_array_size(json_object_get(j, "comparisons")), 4);
+	again = json_array_get(json_object_get(j, "repeats"), 0);
+	assert_int_equal(json_array_size(json_object_get(again, "comparisons")), 2);
+	assert_int_equal(json_array_size(json_object_get(again, "scenarios")), 1);
+	assert_null(json_object_get(again, "repeats"));
+	report_release(&r);
+}
+
+static void test_calibration(void **state)
+{
+	struct report r = {.given_label = xstrdup("gates failed")};
+	auto_buf struct buf b = BUF_INIT;
+	auto_json json_t *j = NULL;
+	struct error err = ERROR_INIT;
+
+	add_comparison(&r, "doc", "null", 1.002, 0.9912, 1.0113, SHOWN_NONE);
+	add_repeat(&r);
+	assert_string_equal(report_label(&r), "gates failed");
+	assert_int_equal(report_calibration_text(&r, &b, &err), 0);
+	has(buf_str(&b), "plain against itself, 2 comparisons of 10 launches\n");
+	has(buf_str(&b), "\n  doc       8012  0 of 1      1.01 %       0.20 %   0.20 %\n");
+	has(buf_str(&b), "\n  false differences in 0 of 2 comparisons: 0.0 %, 95 % interval 0.0 to "
+			 "84.2 %\n");
+	j = report_calibration_json(&r, &err);
+	assert_int_equal(json_integer_value(json_object_get(j, "runs")), 2);
+	assert_int_equal(json_integer_value(json_object_get(j, "false_runs")), 0);
+	assert_int_equal(json_array_size(json_object_get(j, "scenarios")), 1);
+	report_release(&r);
+}
+
 /* Every line that shows a figure of the comparison carries the label. */
 static void check_labelled(const struct report *r, const char *label)
 {
@@ -539,6 +601,8 @@ int main(void)
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_launches),
 		cmocka_unit_test(test_end),
+		cmocka_unit_test(test_repeats),
+		cmocka_unit_test(test_calibration),
 		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_failed_gate_is_listed),
 		cmocka_unit_test(test_weighted),

@@ -81,3 +81,26 @@ void test_efron_tibshirani_mice(void **state)
 	assert_near(low, 38, 0);
 	assert_near(high, 99, 0);
 }
+
+/* Newcombe, Two-sided confidence intervals for the single proportion, Statistics in Medicine 17
+ * (1998), p. 861, table I: the exact method of Clopper and Pearson for four examples. */
+void test_newcombe(void **state)
+{
+	static const struct {
+		uint64_t k, n;
+		double low, high;
+	} rows[] = {
+		{81, 263, 0.2527, 0.3676},
+		{15, 148, 0.0578, 0.1617},
+		{0, 20, 0, 0.1684},
+		{1, 29, 0.0009, 0.1776},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		double low, high;
+
+		stats_proportion(rows[i].k, rows[i].n, &low, &high);
+		assert_near(low, rows[i].low, 5.0e-5);
+		assert_near(high, rows[i].high, 5.0e-5);
+	}
+}

@@ -189,3 +189,42 @@ void test_resolved(void **state)
 	comparisons_release(&c);
 	samples_release(&s);
 }
+
+/* Three runs of two scenarios; the second run shows a difference in the second. */
+void test_calibrate(void **state)
+{
+	struct comparison v[3][2];
+	struct comparisons c[3];
+	const struct comparisons *runs[3];
+	struct calibration got;
+	struct error err = ERROR_INIT;
+
+	for (int i = 0; i < 3; i++) {
+		for (int k = 0; k < 2; k++)
+			v[i][k] = (struct comparison){.scenario = k ? "mix" : "doc",
+				.variant = "null",
+				.ratio = 1 + 0.001 * (i - 1) * (k + 1),
+				.low = 0.99 - 0.001 * i,
+				.high = 1.01 + 0.001 * i,
+				.launches = 10};
+		c[i] = (struct comparisons){.v = v[i], .n = 2};
+		runs[i] = &c[i];
+	}
+	v[1][1].ratio = 1.004;
+	v[1][1].shown = SHOWN_MORE;
+	assert_int_equal(stats_calibrate(runs, 3, &got, &err), 0);
+	assert_int_equal(got.runs, 3);
+	assert_int_equal(got.false_runs, 1);
+	assert_int_equal(got.n, 2);
+	assert_string_equal(got.v[1].scenario, "mix");
+	assert_int_equal(got.v[1].shown, 1);
+	assert_int_equal(got.v[0].shown, 0);
+	assert_near(got.v[0].half_width, 0.011, 1e-12);
+	assert_near(got.v[0].typical, 0.001, 1e-12);
+	assert_near(got.v[1].worst, 0.004, 1e-12);
+	assert_near(got.low, 0.0084037, 1e-6); /* Clopper and Pearson, 1 of 3 */
+	assert_near(got.high, 0.9057007, 1e-6);
+	free(got.v);
+	assert_int_equal(stats_calibrate(runs, 0, &got, &err), -1);
+	error_release(&err);
+}

@@ -13,8 +13,10 @@ void test_outliers(void **state);
 void test_launches_one_by_one(void **state);
 void test_more_launches(void **state);
 void test_resolved(void **state);
+void test_calibrate(void **state);
 
 void test_hollander_wolfe(void **state);
 void test_darwin(void **state);
 void test_abramowitz_stegun_t(void **state);
 void test_efron_tibshirani_mice(void **state);
+void test_newcombe(void **state);

@@ -1,0 +1,179 @@
+#include "cli/bench_variants.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "release/release.h"
+
+void bench_variants_release(struct bench_variants *v)
+{
+	for (size_t i = 0; i < v->names.n; i++) {
+		strv_release(&v->binaries[i]);
+		free(v->archives[i]);
+	}
+	free(v->binaries);
+	free(v->archives);
+	free(v->v);
+	free(v->label);
+	strv_release(&v->names);
+	memset(v, 0, sizeof(*v));
+}
+
+/* A name that no other variant has. Returns the variant's list of binaries. */
+static struct strv *add(struct bench_variants *v, const char *name, const char *archive)
+{
+	size_t i = v->names.n;
+
+	if (strv_has(&v->names, name) || strcmp(name, BENCH_NULL_ARM) == 0)
+		strv_addf(&v->names, "%s (%zu)", name, i + 1);
+	else
+		strv_add(&v->names, name);
+	v->binaries = xreallocarray(v->binaries, i + 1, sizeof(*v->binaries));
+	v->archives = xreallocarray(v->archives, i + 1, sizeof(*v->archives));
+	v->binaries[i] = (struct strv)STRV_INIT;
+	v->archives[i] = archive ? xstrdup(archive) : NULL;
+	return &v->binaries[i];
+}
+
+/* A variant is a file, or a folder that holds the plan's binaries under their names. */
+static int add_files(struct bench_variants *v, const char *name, const char *given,
+	const struct plan *plan, struct error *err)
+{
+	const struct strv *wanted = &plan->build.binary;
+	auto_free char *path = path_absolute(given);
+	struct strv *list = add(v, name, NULL);
+	bool folder = path_is_dir(path);
+
+	if (!folder && wanted->n != 1)
+		return error_set(err, ERR_USAGE,
+			"the plan has %zu binaries: expected a folder that holds them, but '%s' is "
+			"none",
+			wanted->n, given);
+	for (size_t i = 0; i < wanted->n; i++) {
+		const char *binary = path_basename(wanted->v[i]);
+
+		strv_take(list, folder ? path_join(path, binary) : xstrdup(path));
+		if (path_is_dir(list->v[i]) || access(list->v[i], X_OK) < 0)
+			return error_set(err, ERR_USAGE, "'%s' is no executable file", list->v[i]);
+	}
+	return 0;
+}
+
+/* ---- Releases -------------------------------------------------------------------------------- */
+
+static bool is_release(const char *path)
+{
+	auto_free char *sums = path_join(path, "SHA256SUMS"),
+		       *report = path_join(path, "report.json");
+
+	return path_exists(sums) && path_exists(report);
+}
+
+/* The archive of a variant, by the list of artefacts. */
+static const char *archive_of(const json_t *report, const char *variant)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach(json_object_get(report, "artefacts"), i, one)
+	{
+		const char *name = json_string_value(json_object_get(one, "name"));
+		const char *of = json_string_value(json_object_get(one, "variant"));
+
+		if (name && of && strcmp(of, variant) == 0 && !strchr(name, '/'))
+			return name;
+	}
+	return NULL;
+}
+
+static int add_release(
+	struct bench_variants *v, const char *prefix, const char *given, struct error *err)
+{
+	static const char *const variants[] = {"plain", "pgo"};
+	auto_free char *folder = path_absolute(given), *path = path_join(folder, "report.json");
+	auto_json json_t *report = json_read_file(path, err);
+	auto_free char *label = NULL;
+
+	if (!report)
+		return -1;
+	for (size_t i = 0; i < ARRAY_SIZE(variants); i++) {
+		const char *name = archive_of(report, variants[i]);
+		auto_free char *archive = name ? path_join(folder, name) : NULL;
+		auto_free char *shown =
+			xasprintf("%s%s%s", prefix ? prefix : "", prefix ? " " : "", variants[i]);
+
+		if (!name)
+			return error_set(err, ERR_MISMATCH,
+				"'%s' names no archive of the variant '%s'", path, variants[i]);
+		if (release_check(folder, name, err) < 0)
+			return -1;
+		add(v, shown, archive);
+	}
+	label = json_opt_str(report, "label");
+	if (label && !v->label)
+		v->label = take_ptr(label);
+	return 0;
+}
+
+/* ---- All of them ----------------------------------------------------------------------------- */
+
+/* Whether the last part of each path tells them apart. */
+static bool are_unique(const struct strv *args)
+{
+	auto_strv struct strv bases = STRV_INIT;
+
+	for (size_t i = 0; i < args->n; i++) {
+		auto_free char *path = path_absolute(args->v[i]);
+
+		if (strv_has(&bases, path_basename(path)) ||
+			strcmp(path_basename(path), BENCH_NULL_ARM) == 0)
+			return false;
+		strv_add(&bases, path_basename(path));
+	}
+	return true;
+}
+
+int bench_variants_find(const struct strv *args, const struct plan *plan,
+	struct bench_variants *ret, struct error *err)
+{
+	bool unique = are_unique(args);
+
+	for (size_t i = 0; i < args->n; i++) {
+		auto_free char *path = path_absolute(args->v[i]);
+		const char *name = unique ? path_basename(path) : args->v[i];
+
+		if ((is_release(path) ? add_release(ret, args->n > 1 ? name : NULL, path, err)
+				      : add_files(ret, name, args->v[i], plan, err)) < 0)
+			return -1;
+	}
+	ret->n = ret->names.n;
+	ret->v = xcalloc(ret->n + 1, sizeof(*ret->v));
+	for (size_t i = 0; i < ret->n; i++)
+		ret->v[i] = (struct bench_variant){ret->names.v[i], &ret->binaries[i]};
+	return 0;
+}
+
+int bench_variants_unpack(
+	struct bench_variants *v, const struct plan *plan, const char *folder, struct error *err)
+{
+	auto_strv struct strv names = STRV_INIT;
+
+	for (size_t i = 0; i < plan->build.binary.n; i++)
+		strv_add(&names, path_basename(plan->build.binary.v[i]));
+	for (size_t i = 0; i < v->n; i++) {
+		auto_free char *own = xasprintf("%s/released%zu", folder, i + 1);
+
+		if (!v->archives[i])
+			continue;
+		if (dir_create(own, 0755, err) < 0 ||
+			release_take_out(v->archives[i], &names, own, err) < 0)
+			return -1;
+		for (size_t k = 0; k < names.n; k++)
+			strv_take(&v->binaries[i], path_join(own, names.v[k]));
+	}
+	return 0;
+}

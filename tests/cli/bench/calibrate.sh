@@ -1,0 +1,2 @@
+# One binary is compared with itself.
+whet bench --calibrate a b

@@ -1,0 +1,20 @@
+# An archive of a release that was changed after it.
+cat >whet.yaml <<'END'
+project: hello
+build: {tool: make, binary: hello}
+train:
+  services:
+    hello: {subject: true, run: "{binary} {port}", ready: tcp}
+  phases:
+    - {name: start page, http: {get: /, requests: 10}}
+END
+mkdir dist
+echo plain >dist/hello.tar.gz
+echo pgo >dist/hello-pgo.tar.gz
+cat >dist/report.json <<'END'
+{"artefacts": [{"name": "hello.tar.gz", "variant": "plain"}, {"name": "hello-pgo.tar.gz", "variant": "pgo"}]}
+END
+(cd dist && sha256sum hello.tar.gz hello-pgo.tar.gz >SHA256SUMS)
+echo changed >dist/hello-pgo.tar.gz
+whet bench dist 2>&1 | sed "s|$PWD|HERE|g" >&2
+exit "${PIPESTATUS[0]}"
