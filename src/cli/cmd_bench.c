@@ -196,8 +196,7 @@ static int bench_verb(struct cli *cli, int argc, char **argv)
 	auto_strv struct strv args = STRV_INIT;
 	const struct opt opts[] = {
 		{"calibrate", 0, OPT_FLAG, NULL,
-			"compare A with itself, 20 times or as --repeat says: how often is a "
-			"difference shown, and which are too small to be seen",
+			"compare A with itself, 20 times: what can this machine tell apart?",
 			&c.calibrate},
 		{"file", 'f', OPT_STRING, "FILE", "the plan (default: whet.yaml)", &c.file},
 		{"launches", 0, OPT_NUMBER, "N", "fresh launches, at least (default: the plan's)",
@@ -212,7 +211,7 @@ static int bench_verb(struct cli *cli, int argc, char **argv)
 		{"time-limit", 0, OPT_STRING, "TIME",
 			"begin no launch that would end later, such as 10m", &c.time_limit},
 		{"until-resolved", 0, OPT_STRING, "PERCENT",
-			"go on until no interval is wider than this to each side, such as 0.5%",
+			"go on until every interval is as narrow as this, such as 0.5%",
 			&c.until_resolved},
 		{0},
 	};

@@ -48,7 +48,10 @@ static const char *name_of(const char *path)
 {
 	const char *slash = path ? strchr(path, '/') : NULL;
 
-	return !slash || slash == path || strchr(slash + 1, '/') ? NULL : slash + 1;
+	if (!slash || slash == path || strchr(slash + 1, '/') || strncmp(path, "./", 2) == 0 ||
+		strncmp(path, "../", 3) == 0)
+		return NULL;
+	return slash + 1;
 }
 
 static int take_out(struct archive *a, const char *path, const struct strv *names,

@@ -16,5 +16,7 @@ cat >dist/report.json <<'END'
 END
 (cd dist && sha256sum hello.tar.gz hello-pgo.tar.gz >SHA256SUMS)
 echo changed >dist/hello-pgo.tar.gz
-whet bench dist 2>&1 | sed "s|$PWD|HERE|g" >&2
-exit "${PIPESTATUS[0]}"
+code=0
+whet bench dist 2>said || code=$?
+sed "s|$PWD|HERE|g" said >&2
+exit $code

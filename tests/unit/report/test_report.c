@@ -259,7 +259,7 @@ static void test_calibration(void **state)
 	assert_string_equal(report_label(&r), "gates failed");
 	assert_int_equal(report_calibration_text(&r, &b, &err), 0);
 	has(buf_str(&b), "plain against itself, 2 comparisons of 10 launches\n");
-	has(buf_str(&b), "\n  doc       8012  0 of 1      1.01 %       0.20 %   0.20 %\n");
+	has(buf_str(&b), "\n  doc       8012  0 of 1      1.01 %      0.20 %   0.20 %\n");
 	has(buf_str(&b), "\n  false differences in 0 of 2 comparisons: 0.0 %, 95 % interval 0.0 to "
 			 "84.2 %\n");
 	j = report_calibration_json(&r, &err);

@@ -193,6 +193,7 @@ void test_resolved(void **state)
 /* Three runs of two scenarios; the second run shows a difference in the second. */
 void test_calibrate(void **state)
 {
+	char names[][5] = {"doc", "mix", "null"};
 	struct comparison v[3][2];
 	struct comparisons c[3];
 	const struct comparisons *runs[3];
@@ -201,8 +202,8 @@ void test_calibrate(void **state)
 
 	for (int i = 0; i < 3; i++) {
 		for (int k = 0; k < 2; k++)
-			v[i][k] = (struct comparison){.scenario = k ? "mix" : "doc",
-				.variant = "null",
+			v[i][k] = (struct comparison){.scenario = names[k],
+				.variant = names[2],
 				.ratio = 1 + 0.001 * (i - 1) * (k + 1),
 				.low = 0.99 - 0.001 * i,
 				.high = 1.01 + 0.001 * i,
