@@ -183,11 +183,13 @@ const struct verb verb_clean = {
 	.name = "clean",
 	.args = "",
 	.summary = "remove what whet keeps about a project",
-	.text = "The state of a project holds finished steps, build folders and profiles; the next "
-		"build\n"
-		"makes them again. Released artefacts and the project itself are not touched. "
-		"While "
-		"another\n"
-		"whet works on a project, its state stays.",
+	.text = "The state of a project holds finished steps, build folders and profiles, which "
+		"the "
+		"next build\n"
+		"makes again, and the history of its builds (`whet history`), which is gone for "
+		"good.\n"
+		"Released artefacts and the project itself are not touched. While another whet "
+		"works on a\n"
+		"project, its state stays.",
 	.run = clean_run,
 };

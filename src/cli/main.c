@@ -15,6 +15,7 @@ static const struct verb *const verbs[] = {
 	&verb_train,
 	&verb_bench,
 	&verb_explain,
+	&verb_history,
 	&verb_profile,
 	&verb_clean,
 	&verb_origin,

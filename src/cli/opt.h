@@ -43,7 +43,7 @@ struct verb {
 };
 
 extern const struct verb verb_build, verb_train, verb_bench, verb_explain, verb_profile,
-	verb_origin, verb_clean;
+	verb_origin, verb_clean, verb_history;
 
 /* Parses options (own ones plus the common -q -v --json --color --help) anywhere before "--".
  * Arguments that are no options are added to args. Returns 0 go on, 1 --help was printed (exit 0),

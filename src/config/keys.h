@@ -56,7 +56,7 @@ struct key_table {
 extern const struct key_table table_top, table_build, table_pgo, table_train, table_service,
 	table_ready, table_phase, table_http, table_request, table_expect, table_body,
 	table_websocket, table_events, table_run_expect, table_output, table_content, table_gates,
-	table_bench, table_release;
+	table_worse, table_bench, table_release;
 /* All of them, in the order of the documentation; NULL at the end. */
 extern const struct key_table *const key_tables[];
 

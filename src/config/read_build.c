@@ -23,6 +23,32 @@ static void read_gates(struct problems *ps, const struct key *k, const struct no
 	keys_read(ps, &table_gates, n, &((struct plan *)target)->gates);
 }
 
+static void read_undecided(
+	struct problems *ps, const struct key *k, const struct node *n, void *target)
+{
+	bool stop = n->kind == NODE_SCALAR && strcmp(n->text, "stop") == 0;
+
+	if (!stop && (n->kind != NODE_SCALAR || strcmp(n->text, "pass") != 0)) {
+		auto_free char *what = node_describe(n);
+
+		problem_add(ps, n, "'undecided' must be pass or stop, not %s", what);
+		return;
+	}
+	((struct plan_gates *)target)->worse_undecided = stop;
+}
+
+static void read_worse(struct problems *ps, const struct key *k, const struct node *n, void *target)
+{
+	struct plan_gates *g = target;
+
+	if (n->kind == NODE_MAPPING)
+		keys_read(ps, &table_worse, n, g);
+	else if (n->kind == NODE_SCALAR && strcmp(n->text, "off") == 0)
+		g->worse_margin = -1;
+	else
+		value_percent(ps, n, k->name, &g->worse_margin);
+}
+
 static void read_bench(struct problems *ps, const struct key *k, const struct node *n, void *target)
 {
 	struct plan_bench *bench = &((struct plan *)target)->bench;
@@ -198,12 +224,23 @@ static const struct key gates[] = {
 		.doc = "Executed functions that the profile must hold, per binary."},
 	{"max-missing", KEY_I64, GATES(max_missing), 0, 1000000000,
 		.doc = "Functions without profile data that are allowed, per binary."},
+	{"no-scenario-worse", KEY_PART, .read = read_worse,
+		.doc = "How much less a scenario may gain than in the last release: a percentage "
+		       "(default 2%), `off`, or a mapping."},
 	{"glibc", KEY_LATER, .doc = "Highest glibc version needed."},
 	{"cpu", KEY_LATER, .doc = "Processor level of the released binary."},
 	{"tests", KEY_LATER, .doc = "The project's own tests."},
 	{"reproducible", KEY_LATER, .doc = "A second build gives the same bytes."},
 };
 const struct key_table table_gates = {"gates", gates, ARRAY_SIZE(gates)};
+
+static const struct key worse[] = {
+	{"margin", KEY_PERCENT, GATES(worse_margin), .doc = "The percentage; default 2%."},
+	{"undecided", KEY_PART, .read = read_undecided,
+		.doc = "What a scenario does that is neither shown to be worse by more than the "
+		       "margin nor shown not to be: `pass` (default) or `stop`."},
+};
+const struct key_table table_worse = {"gates.no-scenario-worse", worse, ARRAY_SIZE(worse)};
 
 #define RELEASE(field) offsetof(struct plan_release, field)
 static const struct key release[] = {
@@ -218,4 +255,4 @@ const struct key_table table_release = {"release", release, ARRAY_SIZE(release)}
 const struct key_table *const key_tables[] = {&table_top, &table_build, &table_pgo, &table_train,
 	&table_service, &table_ready, &table_phase, &table_http, &table_request, &table_body,
 	&table_websocket, &table_events, &table_expect, &table_run_expect, &table_output,
-	&table_content, &table_gates, &table_bench, &table_release, NULL};
+	&table_content, &table_gates, &table_worse, &table_bench, &table_release, NULL};

@@ -49,6 +49,27 @@ void comparisons_release(struct comparisons *c)
 	memset(c, 0, sizeof(*c));
 }
 
+size_t comparisons_scenarios(const struct comparisons *c)
+{
+	size_t n = 0;
+
+	while (n < c->n && strcmp(c->v[n].variant, c->v[0].variant) == 0)
+		n++;
+	return n;
+}
+
+bool comparisons_is_null(const struct comparisons *c, size_t i)
+{
+	return i >= c->n - comparisons_scenarios(c) && strcmp(c->v[i].variant, "null") == 0;
+}
+
+double ratio_percent(double ratio)
+{
+	double p = (ratio - 1) * 100;
+
+	return fabs(p) < 0.05 ? 0 : p;
+}
+
 json_t *samples_json(const struct samples *s)
 {
 	json_t *a = json_array();

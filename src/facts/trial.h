@@ -80,6 +80,12 @@ void samples_add_canary(struct samples *s, const struct canary *one);
 void samples_release(struct samples *s);
 void comparison_release(struct comparison *c);
 void comparisons_release(struct comparisons *c);
+/* v comes by variant, then by scenario: how many scenarios each variant has. */
+size_t comparisons_scenarios(const struct comparisons *c);
+/* Whether v[i] is of the null arm: the base against its own copy, the last of the variants. */
+bool comparisons_is_null(const struct comparisons *c, size_t i);
+/* 0.949 gives -5.1; what is printed as zero is zero, without a sign. */
+double ratio_percent(double ratio);
 json_t *samples_json(const struct samples *s); /* the slices */
 json_t *canaries_json(const struct samples *s);
 json_t *comparisons_json(const struct comparisons *c);

@@ -5,6 +5,7 @@
 #include "config/plan.h"
 #include "elf/elf_facts.h"
 #include "facts/compile.h"
+#include "facts/past.h"
 #include "facts/profile_facts.h"
 #include "facts/training.h"
 #include "facts/verdict.h"
@@ -24,11 +25,22 @@ struct gate_facts {
 	const struct elf_facts *final_binaries; /* the files that ship */
 	const char *const *final_names;
 	size_t n_final;
+	const struct comparisons *bench; /* n is 0: nothing was measured */
+	const char *machine;             /* on which it was measured */
+	/* The last release in the history that was measured; NULL: there is none. */
+	const struct past_build *last_release;
+	const char *history_problem; /* why the history cannot be read; NULL */
 };
 
 typedef void gate_fn(const struct gate_facts *f, struct verdicts *vs);
 
-enum gate_moment { GATE_AFTER_TRAINING, GATE_AFTER_MERGE, GATE_AFTER_OPTIMISED, GATE_FINAL };
+enum gate_moment {
+	GATE_AFTER_TRAINING,
+	GATE_AFTER_MERGE,
+	GATE_AFTER_OPTIMISED,
+	GATE_FINAL,
+	GATE_AFTER_BENCH
+};
 
 struct gate {
 	const char *name;

@@ -132,6 +132,17 @@ const struct gate gates[] = {
 		.default_bound = "0 deviations; at least 1 request.",
 		.remedy = "Look for undefined behaviour or timing in the named requests.",
 	},
+	{
+		.name = "no-scenario-worse",
+		ONCE(GATE_AFTER_BENCH),
+		.fn = gate_no_scenario_worse,
+		.meaning = "No scenario gains less than in the last release of the history, by "
+			   "more than a margin.",
+		.default_bound = "0 scenarios shown to be worse by more than 2 %; `gates: "
+				 "no-scenario-worse:` sets the margin or switches it off.",
+		.remedy = "Look for what changed in the training or in the code that the scenario "
+			  "executes; measure again when the machine was busy.",
+	},
 };
 const size_t n_gates = ARRAY_SIZE(gates);
 

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/proc.h"
 #include "buildtool/buildtool.h"
+#include "pipeline/note.h"
 #include "pipeline/run.h"
 #include "wrap/wrap.h"
 
@@ -195,22 +196,40 @@ static int set_epoch(struct run *r, struct error *err)
 	return 0;
 }
 
-/* Two different sources must not share the name of an artefact: tracked files that differ from the
- * commit show in the version. A version that the plan gives is the user's word. */
-static int mark_dirty(struct run *r, struct error *err)
+/* Whether tracked files differ from the commit. */
+static int ask_dirty(struct run *r, struct error *err)
 {
 	auto_strv struct strv argv = STRV_INIT, lines = STRV_INIT;
 	struct proc_options o = PROC_OPTIONS_INIT;
-	char *version;
 
-	if (r->plan.version || !r->commit)
-		return 0;
 	strv_split_words(&argv, "git status --porcelain --untracked-files=no");
 	o.argv = &argv;
 	o.cwd = r->plan.root;
 	if (proc_capture(&o, 30000000000ULL, &lines, err) < 0)
 		return error_context(err, "cannot ask git for changed files");
-	if (!lines.n)
+	r->dirty = lines.n ? PAST_DIRTY : PAST_CLEAN;
+	return 0;
+}
+
+/* Two different sources must not share the name of an artefact: tracked files that differ from the
+ * commit show in the version. A version that the plan gives is the user's word; then only the
+ * history asks, and goes without an answer. */
+static int mark_dirty(struct run *r, struct error *err)
+{
+	struct error ignored = ERROR_INIT;
+	char *version;
+
+	r->dirty = PAST_DIRTY_UNKNOWN;
+	if (!r->commit)
+		return 0;
+	if (r->plan.version) {
+		(void)ask_dirty(r, &ignored);
+		error_release(&ignored);
+		return 0;
+	}
+	if (ask_dirty(r, err) < 0)
+		return -1;
+	if (r->dirty == PAST_CLEAN)
 		return 0;
 	version = xasprintf("%s-dirty", r->version);
 	free(r->version);
@@ -228,6 +247,7 @@ int node_probe(struct run *r, struct error *err)
 		buildtool_check(b, r->source_root, err) < 0 || probe_compilers(r, err) < 0 ||
 		make_hook(r, err) < 0)
 		return -1;
+	r->machine = note_machine();
 	if (set_epoch(r, err) < 0)
 		return -1;
 	return mark_dirty(r, err);

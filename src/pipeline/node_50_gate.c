@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "pipeline/note.h"
 #include "pipeline/outside.h"
 #include "pipeline/run.h"
 #include "store/seal.h"
@@ -208,6 +209,8 @@ int node_gate_outside(struct run *r, struct error *err)
 int node_gate(struct run *r, enum gate_moment moment, struct error *err)
 {
 	struct verdicts *vs = &r->report->verdicts;
+	struct past_build last = {0};
+	auto_free char *problem = NULL;
 	size_t from = vs->n;
 	struct gate_facts f = {
 		.bounds = &r->plan.gates,
@@ -224,9 +227,15 @@ int node_gate(struct run *r, enum gate_moment moment, struct error *err)
 		.final_binaries = r->final_facts,
 		.final_names = r->final_names,
 		.n_final = r->n_final,
+		.bench = &r->report->comparisons,
+		.machine = r->machine,
 	};
 
+	if (moment == GATE_AFTER_BENCH && note_last_release(r, &last, &problem))
+		f.last_release = &last;
+	f.history_problem = problem;
 	gates_run(moment, &f, vs);
+	past_build_release(&last);
 	if (keep_verdicts(r, err) < 0)
 		return -1;
 	for (size_t i = from; i < vs->n; i++)

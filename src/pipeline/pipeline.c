@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "pipeline/last.h"
+#include "pipeline/note.h"
 #include "pipeline/run.h"
 #include "pipeline/space.h"
 #include "pipeline/why.h"
@@ -42,6 +43,11 @@ static int stage_optimised(struct run *r, struct error *err)
 	return node_gate_outside(r, err);
 }
 
+static int stage_bench(struct run *r, struct error *err)
+{
+	return node_bench(r, err) < 0 ? -1 : node_gate(r, GATE_AFTER_BENCH, err);
+}
+
 /* The order of the data flow. `name` is what --until takes. */
 static const struct stage {
 	const char *name, *title;
@@ -54,7 +60,7 @@ static const struct stage {
 	{"merge", "merge", node_merge},
 	{"optimise", "optimised build", stage_optimised},
 	{"check", "check", node_check},
-	{"bench", "bench", node_bench},
+	{"bench", "bench", stage_bench},
 	{"release", "release", node_release},
 };
 
@@ -150,7 +156,7 @@ static int run_stage(struct run *r, const struct stage *s, struct error *err)
 	if (s->run == node_release)
 		end_report(r);
 	result = s->run(r, err);
-	if (s->run == node_bench)
+	if (s->run == stage_bench)
 		r->driver_cpu_ns += clock_usage_ns(RUSAGE_SELF) - self; /* load, nothing else */
 	e.kind = EVENT_NODE_END;
 	e.text = result < 0 ? "stopped" : NULL;
@@ -262,6 +268,8 @@ int pipeline_run(const struct pipeline_options *o, struct report *report, struct
 		result = run_stages(&r, err);
 		if (result == 0)
 			result = keep_budget(&r, budget, err);
+		if (result == 0 && report->dist)
+			note_build(&r);
 		if (result < 0)
 			space_explain(&r, err);
 		keep_stop(&r, result < 0 ? err : NULL);

@@ -185,6 +185,7 @@ void run_close(struct run *r)
 	strv_release(&r->skip);
 	free(r->source_root);
 	free(r->commit);
+	free(r->machine);
 	free(r->version);
 	free(r->toolchain_id);
 	free(r->rustc_wrapper);

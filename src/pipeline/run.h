@@ -47,6 +47,8 @@ struct run {
 	char *source_root; /* plan.root/build.dir */
 	struct source_tree sources;
 	char *commit; /* full id; NULL: no git */
+	int dirty;    /* as in struct past_build */
+	char *machine;
 	char *version;
 	uint64_t epoch; /* SOURCE_DATE_EPOCH */
 	struct compiler *compilers;

@@ -9,13 +9,6 @@
 #include "report/report.h"
 #include "report/text.h"
 
-static double percent(double ratio)
-{
-	double p = (ratio - 1) * 100;
-
-	return fabs(p) < 0.05 ? 0 : p; /* no "-0.0" */
-}
-
 void report_change_text(const struct comparison *c, struct buf *out)
 {
 	if (!isfinite(c->low) || !isfinite(c->high)) {
@@ -27,27 +20,13 @@ void report_change_text(const struct comparison *c, struct buf *out)
 	else if (c->shown == SHOWN_NONE)
 		buf_adds(out, "no difference shown");
 	else
-		buf_addf(out, "%+.1f %%", percent(c->ratio));
-	buf_addf(out, " [%+.1f, %+.1f]", percent(c->low), percent(c->high));
+		buf_addf(out, "%+.1f %%", ratio_percent(c->ratio));
+	buf_addf(out, " [%+.1f, %+.1f]", ratio_percent(c->low), ratio_percent(c->high));
 	if (c->by_launch)
 		buf_addf(out, " %u/%u", c->better_launches, c->launches);
 }
 
 /* ---- Comparison ----------------------------------------------------------------------------- */
-
-static size_t scenarios_of(const struct comparisons *c)
-{
-	size_t n = 0;
-
-	while (n < c->n && strcmp(c->v[n].variant, c->v[0].variant) == 0)
-		n++;
-	return n;
-}
-
-static bool is_null(const struct comparisons *c, size_t i, size_t scenarios)
-{
-	return i >= c->n - scenarios && strcmp(c->v[i].variant, "null") == 0;
-}
 
 /* What a figure of the base counts: " per request", " per run", or "" when the rows differ. */
 static const char *unit_of(const struct comparisons *c, size_t scenarios)
@@ -105,8 +84,8 @@ static void add_outliers(const struct comparison *c, struct buf *out)
 		if (!n++)
 			buf_addf(out, "  outliers, kept: '%s' with %s: launch", c->scenario,
 				c->variant);
-		buf_addf(
-			out, "%s %u (%+.1f %%)", n > 1 ? "," : "", i + 1, percent(c->by_launch[i]));
+		buf_addf(out, "%s %u (%+.1f %%)", n > 1 ? "," : "", i + 1,
+			ratio_percent(c->by_launch[i]));
 	}
 	if (n)
 		buf_addc(out, '\n');
@@ -147,8 +126,6 @@ static void add_end(const struct comparisons *c, struct buf *out)
 
 void report_comparison_notes(const struct comparisons *c, struct buf *out)
 {
-	size_t scenarios = scenarios_of(c);
-
 	buf_addf(out,
 		"  percent of %s's CPU time, negative costs less; 95 %% intervals, holding "
 		"together\n"
@@ -165,7 +142,7 @@ void report_comparison_notes(const struct comparisons *c, struct buf *out)
 	for (size_t i = 0; i < c->n; i++)
 		add_outliers(&c->v[i], out);
 	for (size_t i = 0; i < c->n; i++)
-		if (c->v[i].shown == SHOWN_MORE && !is_null(c, i, scenarios))
+		if (c->v[i].shown == SHOWN_MORE && !comparisons_is_null(c, i))
 			buf_addf(out,
 				"  warning: '%s' costs more with %s: see docs/measuring.md before "
 				"you "
@@ -179,7 +156,7 @@ void report_comparison_notes(const struct comparisons *c, struct buf *out)
 
 void report_comparison_text(const struct comparisons *c, const char *label, struct buf *out)
 {
-	size_t scenarios = scenarios_of(c), columns = 0;
+	size_t scenarios = comparisons_scenarios(c), columns = 0;
 	const char *heads[32] = {"scenario"}, *unit;
 	auto_free char *base = NULL;
 	struct table *t;
@@ -192,7 +169,7 @@ void report_comparison_text(const struct comparisons *c, const char *label, stru
 	for (columns = 2; columns < 31 && (columns - 2) * scenarios < c->n; columns++) {
 		size_t i = (columns - 2) * scenarios;
 
-		heads[columns] = is_null(c, i, scenarios) ? "null arm" : c->v[i].variant;
+		heads[columns] = comparisons_is_null(c, i) ? "null arm" : c->v[i].variant;
 	}
 	if (*label)
 		heads[columns++] = "";

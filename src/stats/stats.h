@@ -70,6 +70,25 @@ struct stats_frame {
 int stats_compare(const struct samples *s, const struct stats_frame *f, struct comparisons *ret,
 	struct error *err);
 
+/* ---- Two measurements ------------------------------------------------------------------------ */
+
+/* An estimate with its 95 % interval. */
+struct interval {
+	double at, low, high;
+};
+/* a - b, of two independent estimates, by their intervals alone: the method of variance estimates
+ * recovery (Zou and Donner 2008, Statistics in Medicine 27, 1693-1702). Where one interval is
+ * wider to one side, so is the result. */
+struct interval stats_difference(struct interval a, struct interval b);
+
+/* How a ratio to the base changed from one measurement to another, each against its own base. */
+struct stats_change {
+	struct interval ratio; /* after by before: 1.02 costs 2 % more, beside its base */
+	bool known;            /* both have an interval; otherwise low and high are NAN */
+	bool overlap;          /* the two intervals have a value in common */
+};
+struct stats_change stats_change(const struct comparison *before, const struct comparison *after);
+
 /* ---- The pieces, for tests and other users -------------------------------------------------- */
 
 double stats_normal_cdf(double z);

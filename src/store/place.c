@@ -146,6 +146,14 @@ static int put_marker(const char *base, const char *name, const char *project,
 	return sealed_write(j, path, err);
 }
 
+char *store_folder(const char *project, const char *project_root, struct error *err)
+{
+	auto_free char *base = store_base(err);
+	auto_free char *name = state_name(project, project_root);
+
+	return base ? path_join(base, name) : NULL;
+}
+
 int store_open(struct store *s, const char *project, const char *project_root, struct error *err)
 {
 	auto_free char *base = store_base(err);

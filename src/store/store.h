@@ -25,6 +25,8 @@ char *store_base(struct error *err);
  * folder of all states. The x are digits of the SHA-256 of the project's folder, so that two
  * checkouts never share state. project_root: absolute, symlinks resolved. Takes no lock. */
 int store_open(struct store *s, const char *project, const char *project_root, struct error *err);
+/* The folder that store_open() would find or create. Caller frees; NULL on error. */
+char *store_folder(const char *project, const char *project_root, struct error *err);
 /* Takes the lock; ERR_ENVIRONMENT with the holder's pid when another whet has it. The lock is gone
  * when this process and every fork of it that kept the descriptor are gone: it cannot go stale. */
 int store_lock(struct store *s, struct error *err);
@@ -36,6 +38,7 @@ void store_close(struct store *s);
 void store_use(const struct store *s, const char *kind, const char *name);
 
 char *store_path(const struct store *s, const char *name); /* root/name; caller frees */
+#define STORE_HISTORY "history.db"                         /* of builds: src/ledger */
 
 /* ---- Nodes: nodes/KEY/ holds outputs; node.json in it, written last, is the proof that they are
  * complete. ---- */

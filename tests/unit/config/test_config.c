@@ -65,6 +65,8 @@ static void test_full_build(void **state)
 	assert_string_equal(p.instrument_linker, "cc");
 	assert_int_equal(p.gates.min_functions, 2000);
 	assert_int_equal(p.gates.max_missing, 0);
+	assert_true(p.gates.worse_margin == 0.5 / 100);
+	assert_true(p.gates.worse_undecided);
 	assert_true(p.bench.enabled);
 	assert_int_equal(p.bench.scenarios.n, 1);
 	assert_string_equal(p.bench.scenarios.v[0], "script");
@@ -320,6 +322,8 @@ static void test_defaults(void **state)
 	assert_int_equal(p.train.phases[0].timeout_ns, 300000000000);
 	assert_int_equal(p.gates.min_functions, -1);
 	assert_int_equal(p.gates.max_missing, -1);
+	assert_true(p.gates.worse_margin == 0.02);
+	assert_false(p.gates.worse_undecided);
 	assert_true(p.bench.enabled);
 	assert_int_equal(p.bench.launches, 10);
 	assert_int_equal(p.bench.slices, 12);
@@ -353,6 +357,7 @@ static void test_batch_phases(void **state)
 	struct plan p;
 
 	read_valid("batch.yaml", &p);
+	assert_true(p.gates.worse_margin < 0);
 	assert_true(p.train.private_network);
 	b = &p.train.phases[0].batch;
 	assert_int_equal(b->exit_code, 2);

@@ -246,12 +246,50 @@ static void make_provenance(struct provenance *p)
 	p->target = xstrdup("x86_64-unknown-linux-gnu");
 }
 
+void fixture_add_gain(struct comparisons *c, const char *scenario, const char *variant,
+	double ratio, double low, double high)
+{
+	array_reserve(c->v, c->n, c->cap);
+	c->v[c->n++] = (struct comparison){
+		.scenario = xstrdup(scenario),
+		.variant = xstrdup(variant),
+		.base = xstrdup("plain"),
+		.base_ns = 20000,
+		.ratio = ratio,
+		.low = low,
+		.high = high,
+		.p = 0.002,
+		.launches = 10,
+		.slices = 120,
+		.shown = high < 1 ? SHOWN_LESS : SHOWN_NONE,
+	};
+}
+
+static void make_bench(struct comparisons *c)
+{
+	fixture_add_gain(c, "mix", "pgo", 0.90, 0.89, 0.91);
+	fixture_add_gain(c, "post", "pgo", 0.95, 0.94, 0.96);
+	fixture_add_gain(c, "mix", "null", 1.00, 0.99, 1.01);
+	fixture_add_gain(c, "post", "null", 1.00, 0.99, 1.01);
+}
+
+static void make_last(struct past_build *b)
+{
+	b->id = 7;
+	b->version = xstrdup("1.0");
+	b->started = xstrdup("2026-11-29T16:51:21Z");
+	b->training = xstrdup(TRAINING);
+	b->machine = xstrdup("a processor, 2 of them");
+	make_bench(&b->bench);
+}
+
 void fixture_make(struct fixture *x)
 {
 	static const char *const names[] = {"prog"};
 
 	memset(x, 0, sizeof(*x));
-	x->bounds = (struct plan_gates){.min_functions = -1, .max_missing = -1};
+	x->bounds =
+		(struct plan_gates){.min_functions = -1, .max_missing = -1, .worse_margin = 0.02};
 	make_build(&x->plain, "plain");
 	make_build(&x->instrumented, "instrumented");
 	make_build(&x->optimised, "optimised");
@@ -267,6 +305,8 @@ void fixture_make(struct fixture *x)
 	add_phase(&x->replay, "mix", 1000);
 	add_phase(&x->replay, "post", 500);
 	x->final.executable = true;
+	make_bench(&x->bench);
+	make_last(&x->last);
 	x->facts = (struct gate_facts){
 		.bounds = &x->bounds,
 		.plain = &x->plain,
@@ -281,6 +321,9 @@ void fixture_make(struct fixture *x)
 		.final_binaries = &x->final,
 		.final_names = names,
 		.n_final = 1,
+		.bench = &x->bench,
+		.machine = "a processor, 2 of them",
+		.last_release = &x->last,
 	};
 }
 
@@ -294,13 +337,15 @@ void fixture_release(struct fixture *x)
 	profile_facts_release(&x->profile);
 	provenance_release(&x->provenance);
 	strv_release(&x->final.profile_marks);
+	comparisons_release(&x->bench);
+	past_build_release(&x->last);
 	verdicts_release(&x->verdicts);
 }
 
 void fixture_judge(struct fixture *x)
 {
-	static const enum gate_moment moments[] = {
-		GATE_AFTER_TRAINING, GATE_AFTER_MERGE, GATE_AFTER_OPTIMISED, GATE_FINAL};
+	static const enum gate_moment moments[] = {GATE_AFTER_TRAINING, GATE_AFTER_MERGE,
+		GATE_AFTER_OPTIMISED, GATE_FINAL, GATE_AFTER_BENCH};
 	struct gate_facts f = x->facts;
 
 	for (size_t i = 0; i < ARRAY_SIZE(moments); i++) {

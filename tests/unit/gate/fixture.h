@@ -10,6 +10,8 @@ struct fixture {
 	struct profile_facts profile;
 	struct provenance provenance;
 	struct elf_facts final;
+	struct comparisons bench;
+	struct past_build last;
 	struct gate_facts facts;
 	struct verdicts verdicts;
 };
@@ -29,6 +31,9 @@ struct object_fact *fixture_add_object(struct build_facts *b, const char *path,
 void fixture_add_function(struct profile_facts *p, const char *key, uint64_t hash, uint64_t count);
 void fixture_add_diag(
 	struct build_facts *b, const char *record, enum diag_kind kind, const char *function);
+/* In the order of variants, then scenarios. low NAN: too few launches. */
+void fixture_add_gain(struct comparisons *c, const char *scenario, const char *variant,
+	double ratio, double low, double high);
 struct process_evidence *fixture_add_process(struct training_facts *t, pid_t pid);
 void set_text(char **to, const char *text); /* frees the old one */
 
@@ -37,3 +42,5 @@ void test_bounds(void **state);
 void test_exceptions(void **state);
 void test_many_lines(void **state);
 void test_skipped_with_given_profile(void **state);
+void test_worse_outcomes(void **state);
+void test_worse_skips(void **state);

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -124,5 +125,128 @@ void test_skipped_with_given_profile(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(skipped); i++)
 		expect(&x, skipped[i], VERDICT_SKIPPED, "the profile was given");
 	expect(&x, "same-source", VERDICT_PASS, "source digests differ");
+	fixture_release(&x);
+}
+
+static void set_gain(struct comparison *c, double ratio, double low, double high)
+{
+	c->ratio = ratio;
+	c->low = low;
+	c->high = high;
+}
+
+#define WORSE "no-scenario-worse"
+
+/* 0.95 [0.94, 0.96] then; each figure of now is on another side of 2 %. */
+void test_worse_outcomes(void **state)
+{
+	struct fixture x;
+
+	fixture_make(&x);
+	fixture_judge(&x);
+	expect(&x, WORSE, VERDICT_PASS,
+		"0 of 2 scenarios shown to gain less than in the last release by more than 2 %, 0 "
+		"allowed (2 shown not to, 0 undecided)");
+	expect(&x, WORSE, VERDICT_PASS, "the last release: build 7, 1.0, started 2026");
+	fixture_release(&x);
+
+	/* +3.2 % [+1.7, +4.7]: the margin lies inside */
+	fixture_make(&x);
+	set_gain(&x.bench.v[1], 0.98, 0.97, 0.99);
+	fixture_judge(&x);
+	expect(&x, WORSE, VERDICT_PASS, "(1 shown not to, 1 undecided)");
+	expect(&x, WORSE, VERDICT_PASS, "change +3.2 % [+1.7, +4.7]: undecided");
+	fixture_release(&x);
+
+	fixture_make(&x);
+	set_gain(&x.bench.v[1], 0.98, 0.97, 0.99);
+	x.bounds.worse_undecided = true;
+	fixture_judge(&x);
+	expect(&x, WORSE, VERDICT_FAIL,
+		"1 of 2 scenarios not shown to be within 2 % of the last release, 0 allowed");
+	fixture_release(&x);
+
+	/* The same figures with a margin that they are shown to be beyond: +1.7 % is more than 1 %
+	 */
+	fixture_make(&x);
+	set_gain(&x.bench.v[1], 0.98, 0.97, 0.99);
+	x.bounds.worse_margin = 0.01;
+	fixture_judge(&x);
+	expect(&x, WORSE, VERDICT_FAIL, "1 of 2 scenarios shown to gain less");
+	fixture_release(&x);
+
+	/* No interval: nothing can be shown. */
+	fixture_make(&x);
+	set_gain(&x.bench.v[0], 1.5, NAN, NAN);
+	fixture_judge(&x);
+	expect(&x, WORSE, VERDICT_PASS, "(1 shown not to, 1 undecided)");
+	expect(&x, WORSE, VERDICT_PASS, "+50.0 % (no interval) now, change +66.7 % (no interval)");
+	fixture_release(&x);
+}
+
+/* A scenario that has no counterpart is told, and none is held against the null arm. */
+static void test_unmatched(void)
+{
+	struct fixture x;
+
+	fixture_make(&x);
+	set_text(&x.bench.v[1].scenario, "put");
+	set_text(&x.bench.v[3].scenario, "put");
+	set_gain(&x.bench.v[2], 1.3, 1.2, 1.4);
+	set_text(&x.last.training, "0ther");
+	set_text(&x.last.bench.drift_alarm, "it drifted");
+	x.bench.v[0].held_out = true;
+	fixture_judge(&x);
+	expect(&x, WORSE, VERDICT_PASS, "0 of 1 scenarios shown");
+	expect(&x, WORSE, VERDICT_PASS, "scenario 'put', pgo: not in the last release");
+	expect(&x, WORSE, VERDICT_PASS, "scenario 'post', pgo: not measured any more");
+	expect(&x, WORSE, VERDICT_PASS, "the training part of the plan has changed since");
+	expect(&x, WORSE, VERDICT_PASS, "alarm went off in the last release: the machine drifted");
+	expect(&x, WORSE, VERDICT_PASS, "scenario 'mix' (held out), pgo: -10.0 %");
+	fixture_release(&x);
+
+	/* A run is no request. */
+	fixture_make(&x);
+	x.bench.v[0].per_run = x.bench.v[1].per_run = true;
+	fixture_judge(&x);
+	expect(&x, WORSE, VERDICT_SKIPPED, "no scenario of the last release is measured any more");
+	fixture_release(&x);
+}
+
+void test_worse_skips(void **state)
+{
+	static struct comparisons none;
+	struct fixture x;
+
+	test_unmatched();
+	fixture_make(&x);
+	x.bounds.worse_margin = -1;
+	fixture_judge(&x);
+	expect(&x, WORSE, VERDICT_SKIPPED, "the plan says off");
+	fixture_release(&x);
+
+	fixture_make(&x);
+	x.facts.bench = &none;
+	fixture_judge(&x);
+	expect(&x, WORSE, VERDICT_SKIPPED, "nothing was measured");
+	fixture_release(&x);
+
+	fixture_make(&x);
+	x.facts.last_release = NULL;
+	x.facts.history_problem = "it is damaged";
+	fixture_judge(&x);
+	expect(&x, WORSE, VERDICT_SKIPPED, "no history to compare with: it is damaged");
+	fixture_release(&x);
+
+	fixture_make(&x);
+	x.facts.last_release = NULL;
+	fixture_judge(&x);
+	expect(&x, WORSE, VERDICT_SKIPPED, "no earlier release that was measured");
+	fixture_release(&x);
+
+	fixture_make(&x);
+	x.facts.machine = "another processor, 2 of them";
+	fixture_judge(&x);
+	expect(&x, WORSE, VERDICT_SKIPPED, "measured on another machine (a processor, 2 of them)");
 	fixture_release(&x);
 }

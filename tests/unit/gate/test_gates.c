@@ -509,6 +509,14 @@ static void replay_absent(struct fixture *x)
 	x->facts.replay = NULL;
 }
 
+/* 0.95 then, 0.99 now: 4.2 % more of the plain build's cost, the interval [+2.7, +5.7]. */
+static void scenario_worse(struct fixture *x)
+{
+	x->bench.v[1].ratio = 0.99;
+	x->bench.v[1].low = 0.98;
+	x->bench.v[1].high = 1.0;
+}
+
 static const struct fault {
 	const char *name;
 	void (*make)(struct fixture *x);
@@ -623,6 +631,9 @@ static const struct fault {
 	{"replay too short", replay_too_short, "replay",
 		"1000 requests in the training, 10 in the"},
 	{"replay absent", replay_absent, "replay", "was not replayed"},
+	{"a scenario got worse", scenario_worse, "no-scenario-worse",
+		"scenario 'post', pgo: -5.0 % [-6.0, -4.0] then, -1.0 % [-2.0, +0.0] now, change "
+		"+4.2 % [+2.7, +5.7]: worse by more than the margin"},
 };
 
 static void show(const struct fixture *x)
@@ -766,6 +777,8 @@ int main(void)
 		cmocka_unit_test(test_exceptions),
 		cmocka_unit_test(test_many_lines),
 		cmocka_unit_test(test_skipped_with_given_profile),
+		cmocka_unit_test(test_worse_outcomes),
+		cmocka_unit_test(test_worse_skips),
 		cmocka_unit_test(test_docs_and_table_agree),
 	};
 

@@ -5,6 +5,9 @@ void test_interval_coverage(void **state);
 void test_stopping_by_width(void **state);
 void test_power(void **state);
 void test_slices_as_unit_would_fail(void **state);
+void test_difference_published(void **state);
+void test_change(void **state);
+void test_change_coverage(void **state);
 
 void test_line(void **state);
 void test_drift_of_shapes(void **state);

@@ -1,0 +1,14 @@
+/* The history of builds, as a build sees it. Private to src/pipeline. */
+#pragma once
+
+#include "facts/past.h"
+#include "pipeline/run.h"
+
+/* Model and number of the processors, as far as /proc tells; NULL: not known. Caller frees. */
+char *note_machine(void);
+/* The newest build of this target in the history that was measured; false: there is none, and
+ * *problem says why when the history cannot be read (caller frees). */
+bool note_last_release(const struct run *r, struct past_build *ret, char **problem);
+/* Notes a build that ended well, unless its figures carry a label. The build is done: what keeps it
+ * from being noted is said, and changes nothing. */
+void note_build(const struct run *r);

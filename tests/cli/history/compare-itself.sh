@@ -1,0 +1,3 @@
+. "$WHET_ROOT/tests/cli/history/lib"
+three
+whet history --compare 3

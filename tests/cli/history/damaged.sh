@@ -1,0 +1,4 @@
+. "$WHET_ROOT/tests/cli/history/lib"
+three
+printf 'no database\n' >"$history"
+whet history

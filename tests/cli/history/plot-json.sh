@@ -1,0 +1,2 @@
+. "$WHET_ROOT/tests/cli/history/lib"
+whet history --plot --json
