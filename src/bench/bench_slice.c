@@ -80,6 +80,8 @@ static int ask(struct asker *a, uint64_t requests, struct sample *one, struct er
 	one->requests = r.done;
 	one->wall_ns = r.wall_ns;
 	one->driver_cpu_ns = r.cpu_ns;
+	one->latency_p50_ns = r.latency_p50_ns;
+	one->latency_p99_ns = r.latency_p99_ns;
 	a->sum.wall_ns += r.wall_ns;
 	a->sum.cpu_ns += r.cpu_ns;
 	a->sum.latency_p50_ns = r.latency_p50_ns;

@@ -3,12 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "bench/bench.h"
 #include "cli/bench_variants.h"
 #include "cli/opt.h"
+#include "cli/report_file.h"
 #include "cli/supervise.h"
 #include "cli/terminal.h"
 #include "config/plan.h"
@@ -21,7 +23,7 @@ struct comparing {
 	struct cli *cli;
 	struct plan plan;
 	struct bench_variants variants;
-	char *file;
+	char *file, *report;
 	struct strv scenarios, resolve;
 	char *until_resolved, *time_limit;
 	int64_t launches, repeat;
@@ -32,6 +34,7 @@ static void comparing_release(struct comparing *c)
 {
 	bench_variants_release(&c->variants);
 	free(c->file);
+	free(c->report);
 	strv_release(&c->scenarios);
 	strv_release(&c->resolve);
 	free(c->until_resolved);
@@ -85,6 +88,20 @@ static int measure(
 	return 0;
 }
 
+/* A comparison by itself: what was compared, and when. */
+static int write_report(const struct comparing *c, struct report *r, struct error *err)
+{
+	char text[CLOCK_TEXT];
+
+	if (!c->report)
+		return 0;
+	clock_utc_text(clock_real_ns() / NS_PER_S, text);
+	r->project = xstrdup(c->plan.project);
+	r->started = xstrdup(text);
+	strv_add(&r->tools, "whet " WHET_VERSION);
+	return report_file_write(r, c->report, err);
+}
+
 static int bench_in(void *ctx, const char *folder, struct error *err)
 {
 	struct comparing *c = ctx;
@@ -109,6 +126,8 @@ static int bench_in(void *ctx, const char *folder, struct error *err)
 		r.given_label = xstrdup(c->variants.label);
 	if (result == 0)
 		result = print(c, &r, err);
+	if (result == 0)
+		result = write_report(c, &r, err);
 	report_release(&r);
 	return result;
 }
@@ -160,6 +179,8 @@ static int set_end(struct comparing *c, struct error *err)
 /* How often, and of what. */
 static int choose_runs(struct comparing *c, const struct strv *args, struct error *err)
 {
+	if (report_file_check(c->report, err) < 0)
+		return -1;
 	if (!args->n)
 		return error_set(err, ERR_USAGE,
 			"bench needs at least one binary, for example: whet bench old/server "
@@ -203,6 +224,8 @@ static int bench_verb(struct cli *cli, int argc, char **argv)
 			&c.launches},
 		{"repeat", 0, OPT_NUMBER, "N",
 			"make the whole comparison N times, all in one table", &c.repeat},
+		{"report", 0, OPT_STRING, "FILE", "write the report as .html, .md or .json",
+			&c.report},
 		{"resolve", 0, OPT_LIST, "NAME",
 			"with --until-resolved: only this scenario; may be given several times",
 			&c.resolve},

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "cli/build_view.h"
 #include "cli/opt.h"
+#include "cli/report_file.h"
 #include "cli/supervise.h"
 #include "cli/terminal.h"
 #include "pipeline/pipeline.h"
@@ -19,7 +20,7 @@
 struct build {
 	struct cli *cli;
 	struct pipeline_options o;
-	char *file, *dist, *until, *profile, *shim;
+	char *file, *dist, *until, *profile, *shim, *report;
 	int64_t jobs;
 	bool no_bench, why;
 	struct build_view view;
@@ -32,6 +33,7 @@ static void build_release(struct build *b)
 	free(b->until);
 	free(b->profile);
 	free(b->shim);
+	free(b->report);
 	free(b->view.commands);
 }
 
@@ -104,7 +106,19 @@ static int fill_options(struct build *b, struct error *err)
 		.shim = b->shim,
 		.written = b->view.commands,
 	};
-	return check_profile(b->profile, err) < 0 ? -1 : check_stage(b->until, err);
+	if (report_file_check(b->report, err) < 0 || check_profile(b->profile, err) < 0)
+		return -1;
+	return check_stage(b->until, err);
+}
+
+/* A build that a gate stopped has no other place for it. */
+static int write_report(const struct build *b, const struct report *r)
+{
+	struct error err = ERROR_INIT;
+
+	if (b->report && report_file_write(r, b->report, &err) < 0)
+		return cli_fail(&err);
+	return 0;
 }
 
 static int print_report(const struct build *b, const struct report *r)
@@ -140,8 +154,10 @@ static int build_work(void *ctx)
 	terminal_free(t);
 	if (!build_view_prints(&b->view) && (result == 0 || err.code == ERR_GATE))
 		print_report(b, &report);
+	if (result == 0 || err.code == ERR_GATE)
+		code = write_report(b, &report);
 	/* A stopped build is when a user needs to see what was called. */
-	if (b->o.logs)
+	if (b->o.logs && code == 0)
 		code = build_view_show(&b->view, b->cli, &logs);
 	compile_logs_release(&logs);
 	if (result < 0) {
@@ -178,12 +194,15 @@ static int say_up_to_date(const struct build *b, const struct pipeline_last *las
 static int show_last(struct build *b, const struct pipeline_last *last)
 {
 	struct compile_logs logs = {0};
+	struct error err = ERROR_INIT;
 	int code = 0;
 
 	if (build_view_needs_logs(&b->view) && pipeline_last_logs(last, &logs, NULL) < 0)
 		return supervise(build_work, b, after_interruption);
 	if (!build_view_prints(&b->view))
 		code = say_up_to_date(b, last);
+	if (code == 0 && b->report && report_file_copy(last->dist, b->report, &err) < 0)
+		code = cli_fail(&err);
 	if (code == 0 && build_view_needs_logs(&b->view))
 		code = build_view_show(&b->view, b->cli, &logs);
 	compile_logs_release(&logs);
@@ -211,6 +230,8 @@ static int build_run(struct cli *cli, int argc, char **argv)
 			&b.view.links},
 		{"compile-commands", 0, OPT_STRING, "FILE",
 			"write the plain build's compile_commands.json", &b.view.commands},
+		{"report", 0, OPT_STRING, "FILE", "write the report as .html, .md or .json",
+			&b.report},
 		{"jobs", 'j', OPT_NUMBER, "N", "compile this many files at once", &b.jobs},
 		{0},
 	};

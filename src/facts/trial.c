@@ -86,6 +86,12 @@ json_t *samples_json(const struct samples *s)
 		json_object_set_new(o, "cpu_ns", json_integer((json_int_t)x->cpu_ns));
 		json_object_set_new(o, "wall_ns", json_integer((json_int_t)x->wall_ns));
 		json_object_set_new(o, "driver_cpu_ns", json_integer((json_int_t)x->driver_cpu_ns));
+		if (x->latency_p50_ns) {
+			json_object_set_new(
+				o, "latency_p50_ns", json_integer((json_int_t)x->latency_p50_ns));
+			json_object_set_new(
+				o, "latency_p99_ns", json_integer((json_int_t)x->latency_p99_ns));
+		}
 		json_array_append_new(a, o);
 	}
 	return a;

@@ -13,6 +13,8 @@ struct sample {
 	uint64_t requests;                         /* verified */
 	uint64_t cpu_ns; /* of the subject's whole process tree during the slice */
 	uint64_t wall_ns, driver_cpu_ns;
+	uint64_t latency_p50_ns,
+		latency_p99_ns; /* as the driver saw it; 0: no requests of its own */
 };
 
 /* One time that the canary ran: fixed work on the subject's processor. */

@@ -50,7 +50,8 @@ static char *record_path(const struct run *r)
 static void add_artefacts(json_t *o, const struct run *r)
 {
 	auto_free char *dist = run_dist(r);
-	static const char *const others[] = {"report.json", "SHA256SUMS"};
+	static const char *const others[] = {
+		"report.json", "report.html", "report.md", "SHA256SUMS"};
 
 	for (size_t i = 0; i < r->report->n_artefacts; i++) {
 		auto_free char *path = path_join(dist, r->report->artefacts[i].name);

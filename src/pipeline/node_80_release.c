@@ -86,13 +86,27 @@ static int put_profile(struct releasing *x, struct error *err)
 	return 0;
 }
 
+static int put_form(
+	struct releasing *x, const char *name, const struct buf *text, struct error *err)
+{
+	auto_free char *path = path_join(x->folder, name);
+
+	strv_add(&x->names, name);
+	return file_write_atomic(path, buf_str(text), text->n, 0644, err);
+}
+
 static int put_report(struct releasing *x, struct error *err)
 {
 	auto_free char *path = path_join(x->folder, "report.json");
 	auto_json json_t *j = report_json(x->r->report);
+	auto_buf struct buf page = BUF_INIT, markdown = BUF_INIT;
 
 	strv_add(&x->names, "report.json");
-	return json_write_file(j, path, err);
+	report_html(x->r->report, &page);
+	report_markdown(x->r->report, &markdown);
+	if (json_write_file(j, path, err) < 0 || put_form(x, "report.html", &page, err) < 0)
+		return -1;
+	return put_form(x, "report.md", &markdown, err);
 }
 
 /* Everything is whole before the first file of an earlier release is touched, and then the folders

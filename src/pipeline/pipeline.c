@@ -126,6 +126,10 @@ static void end_report(struct run *r)
 		return;
 	r->reported = true;
 	note_own_cpu(r);
+	strv_add(&p->tools, "whet " WHET_VERSION);
+	for (size_t i = 0; i < r->n_compilers; i++)
+		if (!strv_has(&p->tools, r->compilers[i].version))
+			strv_add(&p->tools, r->compilers[i].version);
 	note_launchers(p, &r->plain.facts.log);
 	note_launchers(p, &r->instrumented.facts.log);
 	note_launchers(p, &r->optimised.facts.log);

@@ -33,7 +33,7 @@ void report_print_table(struct table *t, struct buf *out)
 	table_free(t);
 }
 
-static const char *shown(const struct coverage_function *f)
+const char *report_function_name(const struct coverage_function *f)
 {
 	return f->source_name ? f->source_name : f->name;
 }
@@ -48,7 +48,7 @@ static void name_cell(struct table *t, const char *name)
 
 /* ---- Phases ---------------------------------------------------------------------------------- */
 
-static const char *phase_name(const struct coverage_phase *p)
+const char *report_phase_name(const struct coverage_phase *p)
 {
 	return p->part == COVERAGE_START  ? "(start)"
 	       : p->part == COVERAGE_STOP ? "(stop)"
@@ -74,31 +74,31 @@ static void setting_cell(struct table *t, const struct coverage_facts *c, const 
 		table_cell(t, "%s", setting ? setting : "");
 }
 
-static void remark_cell(struct table *t, const struct coverage_phase *p)
+char *report_phase_remark(const struct coverage_phase *p)
 {
 	if (p->useless && !p->count)
-		table_cell(t, "useless: executes nothing");
-	else if (p->useless)
-		table_cell(t, "useless: nothing new, and %.1f %% as '%s'", p->alike * 100, p->like);
-	else if (p->part == COVERAGE_PHASE && !p->new_functions)
-		table_cell(t, "no function of its own");
-	else
-		table_cell(t, "%s", "");
+		return xstrdup("useless: executes nothing");
+	if (p->useless)
+		return xasprintf(
+			"useless: nothing new, and %.1f %% as '%s'", p->alike * 100, p->like);
+	return xstrdup(
+		p->part == COVERAGE_PHASE && !p->new_functions ? "no function of its own" : "");
 }
 
 static void phase_row(struct table *t, const struct coverage_facts *c, size_t i)
 {
 	const struct coverage_phase *p = &c->phases[i];
+	auto_free char *remark = report_phase_remark(p);
 
 	setting_cell(t, c, p->setting);
-	table_cell(t, "%s", phase_name(p));
+	table_cell(t, "%s", report_phase_name(p));
 	table_cell(t, "%" PRIu64, p->count);
 	table_cell(t, "%" PRIu64, p->functions);
 	table_cell(t, "%" PRIu64, p->new_functions);
 	table_cell(t, "%" PRIu64, p->mostly.all);
 	if (is_weighted(c))
 		table_cell(t, p->part == COVERAGE_PHASE ? "%.4g" : "", p->times);
-	remark_cell(t, p);
+	table_cell(t, "%s", remark);
 }
 
 static void add_phases(const struct coverage_facts *c, struct buf *out)
@@ -125,8 +125,8 @@ static void function_rows(struct table *t, const struct coverage_facts *c,
 {
 	for (size_t i = 0; i < f->n && i < most; i++) {
 		setting_cell(t, c, p->setting);
-		table_cell(t, "%s", phase_name(p));
-		name_cell(t, shown(&f->v[i]));
+		table_cell(t, "%s", report_phase_name(p));
+		name_cell(t, report_function_name(&f->v[i]));
 		table_cell(t, "%" PRIu64, f->v[i].count);
 		table_cell(t, "%.1f %%", f->v[i].share * 100);
 		table_cell(t, "%s", f->v[i].file ? f->v[i].file : "");
@@ -172,7 +172,8 @@ static void add_settings(const struct coverage_facts *c, size_t most, struct buf
 		auto_buf struct buf names = BUF_INIT;
 
 		for (size_t k = 0; k < s->only.n && k < most; k++)
-			buf_addf(&names, "%s%s", k ? ", " : "", shown(&s->only.v[k]));
+			buf_addf(
+				&names, "%s%s", k ? ", " : "", report_function_name(&s->only.v[k]));
 		table_cell(t, "%s", s->name);
 		table_cell(t, "%" PRIu64, s->count);
 		table_cell(t, "%" PRIu64, s->only.all);
@@ -197,7 +198,7 @@ static void add_unreached(const struct coverage_facts *c, size_t most, struct bu
 	t = table_new(heads, ARRAY_SIZE(heads));
 	for (size_t i = 0; i < f->n && i < most; i++) {
 		table_cell(t, "%" PRIu32, f->v[i].counters);
-		name_cell(t, shown(&f->v[i]));
+		name_cell(t, report_function_name(&f->v[i]));
 		table_cell(t, "%s", f->v[i].file ? f->v[i].file : "");
 	}
 	buf_addf(out,

@@ -12,6 +12,7 @@ void report_release(struct report *r)
 	free(r->target);
 	free(r->started);
 	free(r->dist);
+	strv_release(&r->tools);
 	for (size_t i = 0; i < r->n_stages; i++) {
 		free(r->stages[i].name);
 		free(r->stages[i].why);

@@ -1,4 +1,5 @@
-/* One document of a build, rendered as text for the terminal and as report.json. */
+/* One document of a build, rendered as text for the terminal, as report.json, as a page for a
+ * browser and as Markdown. */
 #pragma once
 
 #include "base/buf.h"
@@ -33,7 +34,8 @@ struct report_repeat {
 
 struct report {
 	char *project, *version, *target, *started; /* RFC 3339 */
-	char *dist; /* folder of the artefacts; in the text alone: report.json lies in it */
+	struct strv tools; /* one line each: whet's version first, then the compilers' */
+	char *dist;        /* folder of the artefacts; in the text alone: report.json lies in it */
 	uint64_t own_cpu_ns; /* CPU of whet itself and of its wrappers, the load driver left out */
 	uint64_t driver_cpu_ns; /* CPU of the load driver in training and replay */
 	struct report_stage *stages;
@@ -63,6 +65,9 @@ void report_release(struct report *r);
 /* Counts one call that a launcher stood in front of. */
 void report_add_launched(struct report *r, const char *launcher, bool bypassed);
 json_t *report_json(const struct report *r); /* schema: docs/report-json.md */
+/* One self-contained page: docs/report.md. It needs no network, and no script for its tables. */
+void report_html(const struct report *r, struct buf *out);
+void report_markdown(const struct report *r, struct buf *out);
 /* The tables at the end of a build. Why a gate stopped it is said by the error, and not again here.
  */
 void report_text(const struct report *r, struct buf *out);

@@ -181,6 +181,7 @@ json_t *report_json(const struct report *r)
 	json_object_set_new(o, "version", json_text(r->version));
 	json_object_set_new(o, "target", json_text(r->target));
 	json_object_set_new(o, "started", json_text(r->started));
+	json_object_set_new(o, "tools", json_from_strv(&r->tools));
 	json_object_set_new(o, "label", *label ? json_string(label) : json_null());
 	json_object_set_new(o, "stages", stages_json(r));
 	json_object_set_new(o, "own_cpu_ns", json_u64(r->own_cpu_ns));

@@ -28,10 +28,9 @@ void report_change_text(const struct comparison *c, struct buf *out)
 
 /* ---- Comparison ----------------------------------------------------------------------------- */
 
-/* What a figure of the base counts: " per request", " per run", or "" when the rows differ. */
-static const char *unit_of(const struct comparisons *c, size_t scenarios)
+const char *report_unit(const struct comparisons *c)
 {
-	size_t runs = 0;
+	size_t scenarios = comparisons_scenarios(c), runs = 0;
 
 	for (size_t s = 0; s < scenarios; s++)
 		runs += c->v[s].per_run;
@@ -56,7 +55,7 @@ static void weighted_row(struct table *t, const struct comparisons *c, const cha
 static void scenario_row(
 	struct table *t, const struct comparisons *c, size_t s, size_t scenarios, const char *label)
 {
-	bool mixed = !*unit_of(c, scenarios);
+	bool mixed = !*report_unit(c);
 
 	table_cell(t, "%s%s", c->v[s].scenario, c->v[s].held_out ? " (held out)" : "");
 	table_cell(t, "%.0f%s", c->v[s].base_ns,
@@ -91,7 +90,7 @@ static void add_outliers(const struct comparison *c, struct buf *out)
 		buf_addc(out, '\n');
 }
 
-static bool has_held_out(const struct comparisons *c)
+bool report_has_held_out(const struct comparisons *c)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (c->v[i].held_out)
@@ -124,6 +123,13 @@ static void add_end(const struct comparisons *c, struct buf *out)
 				c->v[i].scenario, c->v[i].variant, c->v[i].more_launches, asked);
 }
 
+void report_course_text(const struct comparisons *c, struct buf *out)
+{
+	add_end(c, out);
+	for (size_t i = 0; i < c->n; i++)
+		add_outliers(&c->v[i], out);
+}
+
 void report_comparison_notes(const struct comparisons *c, struct buf *out)
 {
 	buf_addf(out,
@@ -136,11 +142,9 @@ void report_comparison_notes(const struct comparisons *c, struct buf *out)
 			      "`weight`; its interval\n  holds for this figure alone\n");
 	if (c->v[0].by_launch)
 		buf_adds(out, "  n/m: in n of m launches it cost less\n");
-	if (has_held_out(c))
+	if (report_has_held_out(c))
 		buf_adds(out, "  held out: not trained\n");
-	add_end(c, out);
-	for (size_t i = 0; i < c->n; i++)
-		add_outliers(&c->v[i], out);
+	report_course_text(c, out);
 	for (size_t i = 0; i < c->n; i++)
 		if (c->v[i].shown == SHOWN_MORE && !comparisons_is_null(c, i))
 			buf_addf(out,
@@ -163,7 +167,7 @@ void report_comparison_text(const struct comparisons *c, const char *label, stru
 
 	if (!c->n)
 		return;
-	unit = unit_of(c, scenarios);
+	unit = report_unit(c);
 	heads[1] = base = *unit ? xasprintf(">%s, ns/%s", c->v[0].base, unit)
 				: xasprintf(">%s", c->v[0].base);
 	for (columns = 2; columns < 31 && (columns - 2) * scenarios < c->n; columns++) {
@@ -187,7 +191,7 @@ void report_comparison_text(const struct comparisons *c, const char *label, stru
 
 /* ---- Stages, gates, artefacts --------------------------------------------------------------- */
 
-static char *duration(uint64_t ns)
+char *report_duration(uint64_t ns)
 {
 	double s = (double)ns / NS_PER_S;
 
@@ -199,7 +203,7 @@ static char *duration(uint64_t ns)
 static void stage_row(
 	struct table *t, const char *name, uint64_t wall, uint64_t cpu, const char *note)
 {
-	auto_free char *wall_text = duration(wall), *cpu_text = duration(cpu);
+	auto_free char *wall_text = report_duration(wall), *cpu_text = report_duration(cpu);
 
 	table_cell(t, "%s", name);
 	table_cell(t, "%s", wall_text);

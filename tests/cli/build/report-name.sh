@@ -1,0 +1,1 @@
+whet build --report report.pdf

@@ -1,0 +1,324 @@
+#include "sample.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#define LAUNCHES 10
+#define SLICES 12
+#define SCENARIOS 3
+#define ARMS 4
+
+/* What a name becomes when it comes from somebody with intentions. */
+static char *name_of(enum sample_kind kind, const char *name)
+{
+	static const char *const attacks[] = {
+		"</script><img src=x onerror=\"alert('%s')\">",
+		"\"><svg onload=alert('%s')>",
+		"'-alert(`%s`)-' | x | <b>\n## **y** [z](javascript:alert(1))",
+		"--><!--<script>alert('%s')</script>",
+		"\x1b[31m%s\xff\xe2\x80\xae&lt;<style>*{display:none}</style>",
+	};
+	static unsigned next;
+	auto_buf struct buf b = BUF_INIT;
+	const char *form;
+
+	if (kind != SAMPLE_HOSTILE)
+		return xstrdup(name);
+	form = attacks[next++ % ARRAY_SIZE(attacks)];
+	for (const char *p = form; *p; p++) {
+		if (strncmp(p, "%s", 2) == 0) {
+			buf_adds(&b, name);
+			p++;
+		} else {
+			buf_addc(&b, *p);
+		}
+	}
+	return xstrdup(buf_str(&b));
+}
+
+/* A generator without state outside: equal calls, equal reports. */
+static double noise(uint64_t *state)
+{
+	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (double)(*state >> 40) / (double)(1 << 24) * 2 - 1;
+}
+
+static void add_stages(struct report *r)
+{
+	static const char *const names[] = {"probe", REPORT_PLAIN_STAGE, "instrumented build",
+		"training", "merge", "optimised build", "check", "bench"};
+	static const double seconds[] = {0.6, 34.4, 36.9, 7.3, 0.04, 36, 5.9, 96.8};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		array_reserve(r->stages, r->n_stages, r->cap_stages);
+		r->stages[r->n_stages++] = (struct report_stage){.name = xstrdup(names[i]),
+			.wall_ns = (uint64_t)(seconds[i] * NS_PER_S),
+			.cpu_ns = (uint64_t)(1.6 * seconds[i] * NS_PER_S),
+			.reused = false,
+			.why = i == 1 ? xstrdup("'src/edge.c' changed") : NULL};
+	}
+}
+
+static void add_gates(struct report *r, enum sample_kind kind)
+{
+	static const char *const passed[] = {"phases-complete", "raw-profiles-valid",
+		"every-process-flushed", "min-functions", "same-source", "same-flags"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(passed); i++)
+		verdict_add(&r->verdicts, passed[i], VERDICT_PASS,
+			"0 of 72 deviate, 0 allowed: as it should be", "", "");
+	verdict_add(&r->verdicts, "profile-was-used", VERDICT_PASS,
+		"87 executed objects compiled with the profile; exceptions: 1",
+		"src/table.o: generated, holds no code", "");
+	if (kind == SAMPLE_RELEASE) {
+		verdict_add(
+			&r->verdicts, "stale", VERDICT_SKIPPED, "no rustc in this build", "", "");
+		return;
+	}
+	auto_free char *file = name_of(kind, "src/edge.c");
+	auto_free char *lines = xasprintf("%s: parse_request\n%s: send_answer", file, file);
+
+	verdict_add(&r->verdicts, "stale", VERDICT_FAIL,
+		"2 functions differ in structure from the trained ones, 0 allowed", lines,
+		"Train again with the present sources.");
+}
+
+static void add_phase(struct report *r, enum sample_kind kind, const char *name, uint64_t n)
+{
+	struct training_facts *t = &r->training;
+	bool fails = kind != SAMPLE_RELEASE && t->n_phases == 2;
+
+	array_reserve(t->phases, t->n_phases, t->cap_phases);
+	t->phases[t->n_phases++] = (struct phase_result){
+		.name = name_of(kind, name),
+		.status = fails ? PHASE_FAILED : PHASE_OK,
+		.planned = n,
+		.done = fails ? n - 3 : n,
+		.wall_ns = n * 26000,
+		.driver_cpu_ns = n * 9000,
+		.subject_cpu_ns = n * 18000,
+		.problem = fails ? name_of(kind, "GET /a: status 200 expected, got 500") : NULL,
+		.log = fails ? name_of(kind, "edge: no such table") : NULL,
+	};
+}
+
+static void add_function(struct coverage_functions *f, enum sample_kind kind, const char *name,
+	uint64_t count, double share)
+{
+	array_reserve(f->v, f->n, f->cap);
+	f->v[f->n++] = (struct coverage_function){
+		.name = name_of(kind, name),
+		.source_name = strcmp(name, "_ZN4edge5parseEv") == 0
+				       ? name_of(kind, "edge::parse()")
+				       : NULL,
+		.file = *name == '_' ? NULL : name_of(kind, "src/edge.c"),
+		.counters = 12,
+		.count = count,
+		.share = share,
+	};
+	f->all++;
+}
+
+static void add_covered(struct report *r, enum sample_kind kind, enum coverage_part part,
+	const char *name, uint64_t count)
+{
+	struct coverage_facts *c = &r->coverage;
+	struct coverage_phase *p;
+
+	array_reserve(c->phases, c->n_phases, c->cap_phases);
+	p = &c->phases[c->n_phases++];
+	*p = (struct coverage_phase){.part = part,
+		.name = name ? name_of(kind, name) : NULL,
+		.count = count,
+		.functions = 40 + count / 1000000,
+		.counters = 300,
+		.new_functions = part == COVERAGE_PHASE ? 2 : 31,
+		.times = 1,
+		.weight = part == COVERAGE_PHASE};
+	if (part != COVERAGE_PHASE)
+		return;
+	add_function(&p->first, kind, "_ZN4edge5parseEv", count / 2, 0.82);
+	add_function(&p->first, kind, "send_answer", count / 5, 1);
+	add_function(&p->mostly, kind, "lookup", count / 7, 0.61);
+}
+
+static void add_coverage(struct report *r, enum sample_kind kind)
+{
+	struct coverage_facts *c = &r->coverage;
+
+	add_covered(r, kind, COVERAGE_START, NULL, 81000);
+	add_covered(r, kind, COVERAGE_PHASE, "documents", 48123456);
+	add_covered(r, kind, COVERAGE_PHASE, "echo", 9123456);
+	add_covered(r, kind, COVERAGE_PHASE, "errors", 0);
+	c->phases[3].useless = true;
+	c->phases[3].new_functions = 0;
+	add_covered(r, kind, COVERAGE_STOP, NULL, 1200);
+	c->functions = 1023;
+	c->counters = 8000;
+	c->executed_counters = 1100;
+	c->phase_functions = 190;
+	c->outside_functions = 43;
+	for (size_t i = 0; i < 12; i++)
+		add_function(&c->unreached, kind, "usage", 0, 0);
+	c->unreached.all = 790;
+	r->has_coverage = true;
+}
+
+static void add_profile(struct report *r, enum sample_kind kind)
+{
+	static const char *const keys[] = {
+		"src/edge.c;lookup", "_ZN4edge5parseEv", "main", "usage"};
+	static const uint64_t counts[] = {24000000, 9000000, 3, 0};
+	struct profile_facts *p = &r->profile;
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		array_reserve(p->v, p->n, p->cap);
+		p->v[p->n++] = (struct profile_function){name_of(kind, keys[i]), i, counts[i]};
+	}
+	p->sha256 = xstrdup("947e5e84ba5c6414f65952d4fb741a685990675c436b6f73f71b21aa8c265336");
+	p->functions = 1023;
+	p->executed = 233;
+	p->total_count = 57000000;
+	r->provenance.source = xstrdup("7f8bd41fc3292ec179e2f95805de6abd");
+	r->provenance.created = xstrdup("2026-01-02T03:05:11Z");
+	strv_add(&r->provenance.compilers, "clang 19.1.7 (3~deb12u1)");
+}
+
+static void add_comparison(
+	struct report *r, const char *const *scenarios, size_t arm, size_t s, double change)
+{
+	static const char *const arms[ARMS] = {"plain", "pgo", "pgo-lto", "null"};
+	struct comparisons *c = &r->comparisons;
+	double half = arm + 1 == ARMS ? 0.021 : 0.012;
+	bool shown = fabs(change) > half && arm + 1 < ARMS;
+
+	array_reserve(c->v, c->n, c->cap);
+	c->v[c->n++] = (struct comparison){
+		.scenario = xstrdup(scenarios[s]),
+		.variant = xstrdup(arms[arm]),
+		.base = xstrdup("plain"),
+		.base_ns = s == 2 ? 42608250 : 21054 + 1500 * (double)s,
+		.per_run = s == 2,
+		.ratio = 1 + change,
+		.low = 1 + change - half,
+		.high = 1 + change + half,
+		.p = shown ? 0.002 : 0.4,
+		.launches = LAUNCHES,
+		.slices = LAUNCHES * SLICES,
+		.shown = !shown       ? SHOWN_NONE
+			 : change < 0 ? SHOWN_LESS
+				      : SHOWN_MORE,
+	};
+}
+
+static void add_comparisons(struct report *r, enum sample_kind kind, const char *const *scenarios)
+{
+	static const double changes[ARMS][SCENARIOS] = {
+		{0}, {-0.087, -0.004, -0.054}, {-0.112, 0.031, -0.061}, {0.003, -0.002, 0.008}};
+	struct comparisons *c = &r->comparisons;
+
+	for (size_t arm = 1; arm < ARMS; arm++)
+		for (size_t s = 0; s < SCENARIOS; s++)
+			add_comparison(r, scenarios, arm, s, changes[arm][s]);
+	for (size_t arm = 1; arm < ARMS; arm++) {
+		struct comparison all = c->v[(arm - 1) * SCENARIOS];
+
+		array_reserve(c->weighted, c->n_weighted, c->cap_weighted);
+		all.scenario = NULL;
+		all.variant = xstrdup(all.variant);
+		all.base = xstrdup(all.base);
+		all.ratio = arm + 1 == ARMS ? 1.002 : all.ratio + 0.03;
+		all.low = all.ratio - 0.011;
+		all.high = all.ratio + 0.011;
+		all.shown = arm == 3 ? SHOWN_NONE : SHOWN_LESS;
+		c->weighted[c->n_weighted++] = all;
+	}
+	c->driver_busy = kind == SAMPLE_RELEASE ? 0.61 : 0.97;
+	c->warnings = xstrdup("");
+	if (kind == SAMPLE_RELEASE)
+		return;
+	c->drift = 0.041;
+	samples_add_canary(&r->samples, &(struct canary){0, 1000, 2000});
+	c->drift_alarm = xstrdup("drift of 4.1 %: read the table as one of a machine that changed");
+	c->v[1].held_out = true;
+	free(c->warnings);
+	c->warnings = xasprintf(
+		"client-bound: in scenario '%s' the driver used 97 %% of its processor; CPU per "
+		"request stays valid, throughput does not\n"
+		"the null arm (the base against its own copy) shows +2.4 %% in scenario '%s': read "
+		"differences of that size as noise",
+		scenarios[0], scenarios[2]);
+	c->v[8].shown = SHOWN_MORE;
+	c->v[8].ratio = 1.024;
+	c->v[8].low = 1.003;
+	c->v[8].high = 1.045;
+}
+
+static void add_samples(struct report *r)
+{
+	static const double costs[SCENARIOS] = {21054, 22579, 42608250};
+	static const double arms[ARMS] = {1, 0.94, 0.93, 1};
+	uint64_t state = 7;
+
+	for (uint32_t l = 0; l < LAUNCHES; l++)
+		for (uint32_t s = 0; s < SCENARIOS; s++)
+			for (uint32_t i = 0; i < SLICES; i++)
+				for (uint32_t a = 0; a < ARMS; a++) {
+					uint64_t n = s == 2 ? 1 : 2300;
+					double level = 1 + 0.002 * l + 0.012 * noise(&state);
+					double ns = costs[s] * arms[a] * level * (double)n;
+					struct sample one = {l, s, a, i, n, (uint64_t)ns,
+						(uint64_t)(ns * 1.1), (uint64_t)(ns / 2),
+						n > 1 ? (uint64_t)(ns / (double)n * 14) : 0,
+						n > 1 ? (uint64_t)(ns / (double)n * 40) : 0};
+
+					samples_add(&r->samples, &one);
+				}
+}
+
+static void add_artefact(
+	struct report *r, enum sample_kind kind, const char *name, const char *variant, uint64_t n)
+{
+	r->artefacts = xreallocarray(r->artefacts, r->n_artefacts + 1, sizeof(*r->artefacts));
+	r->artefacts[r->n_artefacts].name = name_of(kind, name);
+	r->artefacts[r->n_artefacts].variant = xstrdup(variant);
+	r->artefacts[r->n_artefacts].sha256 =
+		xstrdup("cfbcfacc68b65cc3510c99a556f4b34ff498b4fee2f301ac02ac8b2872672d29");
+	r->artefacts[r->n_artefacts++].bytes = n;
+}
+
+void sample_report(struct report *r, enum sample_kind kind)
+{
+	auto_free char *documents = name_of(kind, "documents"), *echo = name_of(kind, "echo");
+	auto_free char *merge = name_of(kind, "profile merge"), *cache = name_of(kind, "ccache");
+	const char *const scenarios[SCENARIOS] = {documents, echo, merge};
+
+	r->project = name_of(kind, "edge");
+	r->version = xstrdup("1.2");
+	r->target = xstrdup("x86_64-unknown-linux-gnu");
+	r->started = xstrdup("2026-01-02T03:04:05Z");
+	strv_add(&r->tools, "whet 0.1.0");
+	strv_add(&r->tools, "clang 19.1.7 (3~deb12u1)");
+	add_stages(r);
+	add_gates(r, kind);
+	add_phase(r, kind, "documents", 20000);
+	add_phase(r, kind, "echo", 10000);
+	add_phase(r, kind, "errors", 2000);
+	r->training.digest = xstrdup("d3b3980b49d25efd");
+	r->training.n_processes = r->training.n_raws = 3;
+	r->training.processes = xcalloc(3, sizeof(*r->training.processes));
+	r->training.raws = xcalloc(3, sizeof(*r->training.raws));
+	add_coverage(r, kind);
+	add_profile(r, kind);
+	add_comparisons(r, kind, scenarios);
+	add_samples(r);
+	strv_add(&r->added_plain, "-Wl,-Map=");
+	strv_add(&r->added_optimised,
+		"-fprofile-use={state}/profiles/947e.profdata -Wbackend-plugin");
+	report_add_launched(r, cache, true);
+	add_artefact(r, kind, "edge-1.2-x86_64-unknown-linux-gnu.tar.gz", "plain", 692175);
+	add_artefact(r, kind, "edge-1.2-x86_64-unknown-linux-gnu-pgo.tar.gz", "pgo", 682236);
+}
