@@ -46,6 +46,7 @@ struct exchange {
 	bool retried;
 	uint32_t class; /* of the request under way, or of the last one */
 	int32_t stream; /* HTTP/2 */
+	bool ended;     /* HTTP/2: the server has ended the stream; a reset is no end */
 	uint64_t seq;   /* its number in the sequence, from 1 */
 	/* When it was begun; with a rate, when it should have been. */
 	uint64_t started_ns;

@@ -178,6 +178,13 @@ static void goaway(struct h2 *h, const nghttp2_goaway *f)
 	h->c->last = true;
 }
 
+/* In frames of other types the flag's bit means nothing. */
+static bool ends_stream(const nghttp2_frame_hd *hd)
+{
+	return (hd->type == NGHTTP2_DATA || hd->type == NGHTTP2_HEADERS) &&
+	       (hd->flags & NGHTTP2_FLAG_END_STREAM);
+}
+
 static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *ctx)
 {
 	struct h2 *h = ctx;
@@ -189,9 +196,11 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
 		head_done(h, x);
 	if (h->l->problem)
 		return NGHTTP2_ERR_CALLBACK_FAILURE;
+	if (!x || x->state != EXCHANGE_BODY || !ends_stream(&frame->hd))
+		return 0;
+	x->ended = true;
 	/* An answer that is complete before the request is (413, say) ends the stream. */
-	if (x && (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) && x->state == EXCHANGE_BODY &&
-		x->out_off < h->l->classes[x->class].r->body_n)
+	if (x->out_off < h->l->classes[x->class].r->body_n)
 		nghttp2_submit_rst_stream(
 			session, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_NO_ERROR);
 	return 0;
@@ -242,7 +251,7 @@ static int on_stream_close(nghttp2_session *session, int32_t stream, uint32_t co
 
 	if (!x || x->state < EXCHANGE_HEAD || x->stream != stream)
 		return 0;
-	if (code == NGHTTP2_NO_ERROR && x->state == EXCHANGE_BODY)
+	if (code == NGHTTP2_NO_ERROR && x->ended)
 		exchange_done(h->l, x);
 	else
 		reset(h, x, code);
@@ -318,6 +327,7 @@ void load_h2_begin(struct load *l, struct exchange *x)
 	nghttp2_data_provider body = {.source.ptr = x, .read_callback = read_body};
 	bool with_body = k->r->body_n || k->r->chunk;
 
+	x->ended = false;
 	x->stream = nghttp2_submit_request(
 		x->c->h2->session, NULL, k->nv, k->n_nv, with_body ? &body : NULL, x);
 	if (x->stream >= 0)
