@@ -125,6 +125,7 @@ void report_bench_text(const struct report *r, const char *label, struct buf *ou
 		buf_addf(out, " / %u", run_of(r, i)->n ? run_of(r, i)->v[0].launches : 0);
 	buf_addf(out, " launches%s%s%s\n", *label ? " (" : "", label, *label ? ")" : "");
 	print_table(r, label, out);
+	report_comparison_reading(c, out);
 	for (size_t i = 0; i <= r->n_repeats; i++) {
 		if (!run_of(r, i)->n)
 			continue;

@@ -130,7 +130,7 @@ void report_course_text(const struct comparisons *c, struct buf *out)
 		add_outliers(&c->v[i], out);
 }
 
-void report_comparison_notes(const struct comparisons *c, struct buf *out)
+void report_comparison_reading(const struct comparisons *c, struct buf *out)
 {
 	buf_addf(out,
 		"  percent of %s's CPU time, negative costs less; 95 %% intervals, holding "
@@ -144,6 +144,10 @@ void report_comparison_notes(const struct comparisons *c, struct buf *out)
 		buf_adds(out, "  n/m: in n of m launches it cost less\n");
 	if (report_has_held_out(c))
 		buf_adds(out, "  held out: not trained\n");
+}
+
+void report_comparison_notes(const struct comparisons *c, struct buf *out)
+{
 	report_course_text(c, out);
 	for (size_t i = 0; i < c->n; i++)
 		if (c->v[i].shown == SHOWN_MORE && !comparisons_is_null(c, i))
@@ -185,6 +189,7 @@ void report_comparison_text(const struct comparisons *c, const char *label, stru
 	buf_addf(out, "CPU time%s%s against %s, %u launches%s%s%s\n", *unit ? " per " : "", unit,
 		c->v[0].base, c->v[0].launches, *label ? " (" : "", label, *label ? ")" : "");
 	report_print_table(t, out);
+	report_comparison_reading(c, out);
 	report_comparison_notes(c, out);
 	buf_addc(out, '\n');
 }

@@ -9,8 +9,9 @@
 void report_add_indented(struct buf *out, const char *text);
 /* The same of a table, which it frees. */
 void report_print_table(struct table *t, struct buf *out);
-/* What stands below the table of a comparison: how to read it, and what should not be overlooked.
- */
+/* What stands below the table of a comparison: how to read it, and what should not be overlooked in
+ * this one. */
+void report_comparison_reading(const struct comparisons *c, struct buf *out);
 void report_comparison_notes(const struct comparisons *c, struct buf *out);
 
 /* What a figure of the base counts: "request", "run", or "" when the rows differ. */
