@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "recorded.h"
 #include "stats/stats.h"
 #include "tests.h"
 
@@ -59,6 +60,31 @@ void test_drift_of_shapes(void **state)
 	assert_near(drift_of(9, 0.031, '/'), 0.031, 2e-3);
 	assert_true(isnan(drift_of(8, 0.031, '/')));
 	assert_true(isnan(stats_drift(NULL, 0)));
+}
+
+/* The recorded series with its deviations from the median shrunk to a power. */
+static double recorded_drift(double power)
+{
+	double v[ARRAY_SIZE(recorded)], median;
+
+	memcpy(v, recorded, sizeof(v));
+	median = stats_median(v, ARRAY_SIZE(v));
+	for (size_t i = 0; i < ARRAY_SIZE(v); i++)
+		v[i] = round(median * pow(recorded[i] / median, power));
+	return stats_drift(v, ARRAY_SIZE(v));
+}
+
+/* The drifts are SciPy's figures, as tests/e2e/statistics makes them. */
+void test_recorded_drift(void **state)
+{
+	char *quiet = stats_drift_alarm(recorded_drift(0.537791670347739));
+	auto_free char *loud = stats_drift_alarm(recorded_drift(0.5743249675916388));
+
+	assert_near(recorded_drift(1), 0.05459236781517851, 1e-12);
+	assert_near(recorded_drift(0.537791670347739), 0.029, 1e-6);
+	assert_near(recorded_drift(0.5743249675916388), 0.031, 1e-6);
+	assert_null(quiet);
+	assert_non_null(strstr(loud, "drifted by 3.1 % over the run"));
 }
 
 void test_drift_alarm(void **state)

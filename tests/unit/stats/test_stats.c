@@ -408,6 +408,7 @@ int main(void)
 		cmocka_unit_test(test_line),
 		cmocka_unit_test(test_drift_of_shapes),
 		cmocka_unit_test(test_drift_alarm),
+		cmocka_unit_test(test_recorded_drift),
 		cmocka_unit_test(test_outliers),
 		cmocka_unit_test(test_launches_one_by_one),
 		cmocka_unit_test(test_more_launches),

@@ -12,6 +12,7 @@ void test_change_coverage(void **state);
 void test_line(void **state);
 void test_drift_of_shapes(void **state);
 void test_drift_alarm(void **state);
+void test_recorded_drift(void **state);
 void test_outliers(void **state);
 void test_launches_one_by_one(void **state);
 void test_more_launches(void **state);
