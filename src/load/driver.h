@@ -44,10 +44,12 @@ struct exchange {
 	uint8_t refused; /* times that the server said it did not process the request */
 	bool queued;
 	bool retried;
-	uint32_t class; /* of the request under way, or of the last one */
-	int32_t stream; /* HTTP/2 */
-	bool ended;     /* HTTP/2: the server has ended the stream; a reset is no end */
-	uint64_t seq;   /* its number in the sequence, from 1 */
+	uint32_t class;     /* of the request under way, or of the last one */
+	int32_t stream;     /* HTTP/2 */
+	bool ended;         /* HTTP/2: the server has ended the stream; a reset is no end */
+	bool padded;        /* HTTP/2: frames of the body are */
+	uint64_t announced; /* HTTP/2: of the body, with padding, by the heads of its frames */
+	uint64_t seq;       /* its number in the sequence, from 1 */
 	/* When it was begun; with a rate, when it should have been. */
 	uint64_t started_ns;
 	size_t out_off;    /* bytes of the request sent; HTTP/2: of its body */

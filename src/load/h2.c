@@ -57,9 +57,14 @@ static int abandon(struct h2 *h, struct exchange *x, const char *what)
 static int on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *hd, void *ctx)
 {
 	struct h2 *h = ctx;
+	struct exchange *x = hd->type == NGHTTP2_DATA ? exchange_of(h, hd->stream_id) : NULL;
 
 	if (h->l->problem)
 		return NGHTTP2_ERR_CALLBACK_FAILURE;
+	if (x) {
+		x->announced += hd->length;
+		x->padded |= (hd->flags & NGHTTP2_FLAG_PADDED) != 0;
+	}
 	if (hd->type != NGHTTP2_CONTINUATION) {
 		h->continuations = 0;
 		return 0;
@@ -220,6 +225,21 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream, cons
 	return 0;
 }
 
+/* Of such a body nghttp2 hands on what fits, or nothing, by how the bytes come. */
+static void too_long(struct h2 *h, struct exchange *x, const char *name)
+{
+	unsigned long long length = x->length;
+
+	if (x->padded)
+		load_problem(h->l, x,
+			"expected a body of %llu bytes, got another: the stream was reset (%s)",
+			length, name);
+	else
+		load_problem(h->l, x,
+			"expected a body of %llu bytes, as its Content-Length says, got more",
+			length);
+}
+
 static void reset(struct h2 *h, struct exchange *x, uint32_t code)
 {
 	const char *name = nghttp2_http2_strerror(code);
@@ -231,6 +251,8 @@ static void reset(struct h2 *h, struct exchange *x, uint32_t code)
 			LOAD_REFUSED_MAX + 1, name);
 	else if (h->fault)
 		load_problem(h->l, x, "expected an HTTP/2 answer, but %s", h->fault);
+	else if (x->state == EXCHANGE_BODY && x->has_length && x->announced > x->length)
+		too_long(h, x, name);
 	else if (x->state == EXCHANGE_BODY && x->has_length)
 		load_problem(h->l, x,
 			"expected a body of %llu bytes, got %llu: the stream was reset (%s)",
@@ -328,6 +350,8 @@ void load_h2_begin(struct load *l, struct exchange *x)
 	bool with_body = k->r->body_n || k->r->chunk;
 
 	x->ended = false;
+	x->announced = 0;
+	x->padded = false;
 	x->stream = nghttp2_submit_request(
 		x->c->h2->session, NULL, k->nv, k->n_nv, with_body ? &body : NULL, x);
 	if (x->stream >= 0)
