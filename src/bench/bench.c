@@ -163,12 +163,26 @@ static int make_arms(struct bench *b, struct error *err)
 	for (size_t i = 0; i < b->n_arms; i++) {
 		const struct bench_variant *v = &o->variants[i < o->n_variants ? i : 0];
 
-		if (!v->binaries->n)
+		if (!v->peer && !v->binaries->n)
 			return error_set(err, ERR_USAGE, "variant '%s' has no binary", v->name);
 		b->names[i] = i < o->n_variants ? v->name : BENCH_NULL_ARM;
 		b->arms[i].name = b->names[i];
 		b->arms[i].binaries = v->binaries;
+		b->arms[i].peer = v->peer;
 	}
+	return 0;
+}
+
+/* A peer answers requests; it cannot stand in for the program that a scenario runs. */
+static int check_peers(const struct bench *b, struct error *err)
+{
+	for (size_t i = 0; i < b->n_arms; i++)
+		for (size_t k = 0; b->arms[i].peer && k < b->n_scenarios; k++)
+			if (b->scenarios[k].batch)
+				return error_set(err, ERR_CONFIG,
+					"scenario '%s' runs {binary} itself, which peer '%s' has "
+					"not; leave it out (--scenario)",
+					b->scenarios[k].phase->name, b->arms[i].name);
 	return 0;
 }
 
@@ -365,7 +379,7 @@ static int prepare(struct bench *b, struct error *err)
 			b->launches, pb->slices, (double)pb->slice_ns / NS_PER_MS, LAUNCHES_MAX);
 	b->least = b->launches;
 	rng_seed(&b->rng, pb->seed);
-	if (make_arms(b, err) < 0 || choose_scenarios(b, err) < 0 ||
+	if (make_arms(b, err) < 0 || choose_scenarios(b, err) < 0 || check_peers(b, err) < 0 ||
 		cores_choose(&b->cores, err) < 0 || dir_create(b->o->folder, 0755, err) < 0)
 		return -1;
 	b->left_out = xcalloc(b->o->plan->train.n_services + 1, sizeof(*b->left_out));

@@ -8,8 +8,11 @@
 #include "facts/trial.h"
 
 struct bench_variant {
-	const char *name;            /* "plain", "pgo" */
-	const struct strv *binaries; /* absolute paths, in the order of plan.build.binary */
+	const char *name;             /* "plain", "pgo" */
+	const struct strv *binaries;  /* absolute paths, in the order of plan.build.binary; of a
+				       * peer NULL */
+	const struct plan_peer *peer; /* another server, in the place of the subject; NULL: none.
+				       * Not the base. */
 };
 
 struct bench_options {

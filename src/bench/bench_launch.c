@@ -38,6 +38,8 @@ static int copy_binaries(const struct bench *b, struct arm *a, struct error *err
 	const struct strv *names = &b->o->plan->build.binary;
 	auto_free char *folder = path_join(a->folder, "bin");
 
+	if (a->peer)
+		return 0;
 	if (dir_create(folder, 0755, err) < 0)
 		return -1;
 	for (size_t i = 0; i < a->binaries->n; i++) {
@@ -80,11 +82,12 @@ static void make_env(struct bench *b, size_t pad, struct strv *env)
 	env_set(env, "WHET_BENCH_PAD", text);
 }
 
-/* Adds it to v; leaves it out when its `when:` says no, its placeholders are there all the same. */
-static int start_one(struct bench *b, const struct plan_service *plan, const char *folder,
-	struct strv *vars, const struct strv *env, struct running *v, size_t *n, struct error *err)
+/* Adds it to v; leaves it out when its `when:` says no, its placeholders are there all the same.
+ * left_out: whether it was. */
+static int start_one(struct bench *b, const struct plan_service *plan, bool *left_out,
+	const char *folder, struct strv *vars, const struct strv *env, struct running *v, size_t *n,
+	struct error *err)
 {
-	bool *left_out = &b->left_out[plan - b->o->plan->train.services];
 	struct running *ret = &v[*n];
 	auto_free char *note = NULL;
 	int wanted;
@@ -149,6 +152,12 @@ static size_t count_shared(const struct plan_train *t)
 	return n;
 }
 
+/* A peer stands in for the subject. */
+static const struct plan_service *service_of(const struct arm *a, const struct plan_service *s)
+{
+	return a->peer && s->subject ? &a->peer->service : s;
+}
+
 static int start_arm(struct bench *b, struct arm *a, struct error *err)
 {
 	const struct plan_train *t = &b->o->plan->train;
@@ -158,8 +167,8 @@ static int start_arm(struct bench *b, struct arm *a, struct error *err)
 		return -1;
 	a->services = xcalloc(t->n_services + 1, sizeof(*a->services));
 	for (size_t i = count_shared(t); i < t->n_services; i++)
-		if (start_one(b, &t->services[i], a->folder, &a->vars, &a->env, a->services,
-			    &a->n_services, err) < 0)
+		if (start_one(b, service_of(a, &t->services[i]), &b->left_out[i], a->folder,
+			    &a->vars, &a->env, a->services, &a->n_services, err) < 0)
 			return error_context(err, "variant '%s'", a->name);
 	for (size_t i = 0; i < a->n_services; i++)
 		if (a->services[i].plan->subject)
@@ -194,8 +203,8 @@ static int start_shared(
 		return -1;
 	b->shared = xcalloc(n + 1, sizeof(*b->shared));
 	for (size_t i = 0; i < n; i++) {
-		if (start_one(b, &t->services[i], shared, &b->shared_vars, env, b->shared,
-			    &b->n_shared, err) < 0)
+		if (start_one(b, &t->services[i], &b->left_out[i], shared, &b->shared_vars, env,
+			    b->shared, &b->n_shared, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -291,7 +300,7 @@ static int stop_all(
 
 static void arm_reset(struct arm *a)
 {
-	struct arm kept = {.name = a->name, .binaries = a->binaries};
+	struct arm kept = {.name = a->name, .binaries = a->binaries, .peer = a->peer};
 
 	free(a->services);
 	free(a->folder);

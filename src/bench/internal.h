@@ -25,10 +25,11 @@ struct running {
 
 /* One variant in one launch: its copy of the binaries and its own services. */
 struct arm {
-	const char *name;            /* of the variant */
-	const struct strv *binaries; /* the originals */
-	struct strv copies;          /* the running ones */
-	char *folder;                /* LAUNCH/LETTER; as long as every other arm's */
+	const char *name;             /* of the variant */
+	const struct strv *binaries;  /* the originals; NULL: of a peer */
+	const struct plan_peer *peer; /* NULL: a build of the project */
+	struct strv copies;           /* the running ones */
+	char *folder;                 /* LAUNCH/LETTER; as long as every other arm's */
 	struct strv vars, env;
 	struct running *services;
 	size_t n_services;

@@ -137,10 +137,30 @@ static bool are_unique(const struct strv *args)
 	return true;
 }
 
-int bench_variants_find(const struct strv *args, const struct plan *plan,
+static int add_peers(struct bench_variants *v, const struct strv *peers, const struct plan *plan,
+	struct error *err)
+{
+	auto_strv struct strv known = STRV_INIT;
+	auto_free char *list = NULL;
+
+	for (size_t i = 0; i < plan->bench.n_peers; i++)
+		strv_add(&known, plan->bench.peers[i].name);
+	list = strv_join(&known, ", ");
+	for (size_t i = 0; i < peers->n; i++) {
+		if (!plan_find_peer(plan, peers->v[i]))
+			return error_set(err, ERR_USAGE,
+				"--peer: '%s' is not in bench.peers of the plan%s%s", peers->v[i],
+				known.n ? ", which has " : "", list);
+		add(v, peers->v[i], NULL);
+	}
+	return 0;
+}
+
+int bench_variants_find(const struct strv *args, const struct strv *peers, const struct plan *plan,
 	struct bench_variants *ret, struct error *err)
 {
 	bool unique = are_unique(args);
+	size_t builds;
 
 	for (size_t i = 0; i < args->n; i++) {
 		auto_free char *path = path_absolute(args->v[i]);
@@ -150,10 +170,16 @@ int bench_variants_find(const struct strv *args, const struct plan *plan,
 				      : add_files(ret, name, args->v[i], plan, err)) < 0)
 			return -1;
 	}
+	builds = ret->names.n;
+	if (add_peers(ret, peers, plan, err) < 0)
+		return -1;
 	ret->n = ret->names.n;
 	ret->v = xcalloc(ret->n + 1, sizeof(*ret->v));
-	for (size_t i = 0; i < ret->n; i++)
-		ret->v[i] = (struct bench_variant){ret->names.v[i], &ret->binaries[i]};
+	for (size_t i = 0; i < builds; i++)
+		ret->v[i] = (struct bench_variant){ret->names.v[i], &ret->binaries[i], NULL};
+	for (size_t i = builds; i < ret->n; i++)
+		ret->v[i] = (struct bench_variant){
+			ret->names.v[i], NULL, plan_find_peer(plan, peers->v[i - builds])};
 	return 0;
 }
 

@@ -13,9 +13,10 @@ struct bench_variants {
 	char *label; /* of a release whose figures do not stand for themselves; NULL */
 };
 
-/* Finds them by the arguments and names them. ERR_USAGE for what is neither. The archives of a
- * release are checked against its SHA256SUMS. Release ret on failure, too. */
-int bench_variants_find(const struct strv *args, const struct plan *plan,
+/* Finds them by the arguments and names them; behind them come the plan's peers of the names in
+ * `peers`. ERR_USAGE for what is neither, and for a peer that the plan does not have. The archives
+ * of a release are checked against its SHA256SUMS. Release ret on failure, too. */
+int bench_variants_find(const struct strv *args, const struct strv *peers, const struct plan *plan,
 	struct bench_variants *ret, struct error *err);
 /* Takes the programs out of the archives, into a folder of their own below `folder`. */
 int bench_variants_unpack(

@@ -24,7 +24,7 @@ struct comparing {
 	struct plan plan;
 	struct bench_variants variants;
 	char *file, *report;
-	struct strv scenarios, resolve;
+	struct strv scenarios, resolve, peers;
 	char *until_resolved, *time_limit;
 	int64_t launches, repeat;
 	bool calibrate;
@@ -37,6 +37,7 @@ static void comparing_release(struct comparing *c)
 	free(c->report);
 	strv_release(&c->scenarios);
 	strv_release(&c->resolve);
+	strv_release(&c->peers);
 	free(c->until_resolved);
 	free(c->time_limit);
 	plan_release(&c->plan);
@@ -188,6 +189,9 @@ static int choose_runs(struct comparing *c, const struct strv *args, struct erro
 	if (c->calibrate && args->n != 1)
 		return error_set(err, ERR_USAGE,
 			"--calibrate compares one binary with itself, but %zu are given", args->n);
+	if (c->calibrate && c->peers.n)
+		return error_set(err, ERR_USAGE,
+			"--calibrate compares one binary with itself, not with a peer");
 	if (c->launches < 0 || c->launches > 1000)
 		return error_set(err, ERR_USAGE, "--launches takes a number from 1 to 1000");
 	if (c->repeat < 0 || c->repeat > REPEATS_MAX)
@@ -203,7 +207,7 @@ static int prepare(struct comparing *c, const struct strv *args, struct error *e
 	if (choose_runs(c, args, err) < 0 ||
 		plan_read(c->file ? c->file : "whet.yaml", &c->plan, err) < 0 ||
 		choose_scenarios(c, err) < 0 || set_end(c, err) < 0 ||
-		bench_variants_find(args, &c->plan, &c->variants, err) < 0)
+		bench_variants_find(args, &c->peers, &c->plan, &c->variants, err) < 0)
 		return -1;
 	if (c->calibrate)
 		c->variants.n = 1; /* of a release: the plain build */
@@ -222,6 +226,9 @@ static int bench_verb(struct cli *cli, int argc, char **argv)
 		{"file", 'f', OPT_STRING, "FILE", "the plan (default: whet.yaml)", &c.file},
 		{"launches", 0, OPT_NUMBER, "N", "fresh launches, at least (default: the plan's)",
 			&c.launches},
+		{"peer", 0, OPT_LIST, "NAME",
+			"also this server of the plan's bench.peers; may be given several times",
+			&c.peers},
 		{"repeat", 0, OPT_NUMBER, "N",
 			"make the whole comparison N times, all in one table", &c.repeat},
 		{"report", 0, OPT_STRING, "FILE", "write the report as .html, .md or .json",

@@ -83,15 +83,22 @@ static void fixed_names(struct strv *names, const struct plan *p)
 		strv_add(names, "files");
 }
 
-static void common_names(struct strv *names, const struct plan *p)
+/* What every program has that is started. */
+static void program_names(struct strv *names, const struct plan *p)
 {
-	strv_split_words(names, "binary work");
-	for (size_t i = 0; i < p->build.binary.n; i++)
-		strv_addf(names, "binary.%s", path_basename(p->build.binary.v[i]));
+	strv_add(names, "work");
 	fixed_names(names, p);
 	for (size_t i = 0; i < p->train.n_services; i++)
 		for (size_t k = 0; k < p->train.services[i].n_axes; k++)
 			add_axis_names(names, &p->train.services[i].axes[k]);
+}
+
+static void common_names(struct strv *names, const struct plan *p)
+{
+	strv_add(names, "binary");
+	for (size_t i = 0; i < p->build.binary.n; i++)
+		strv_addf(names, "binary.%s", path_basename(p->build.binary.v[i]));
+	program_names(names, p);
 }
 
 static void check_command_line(struct problems *ps, const struct node *n)
@@ -400,6 +407,40 @@ static void check_scenarios(struct problems *ps, const struct node *list, const 
 	}
 }
 
+static void check_peer_name(struct problems *ps, const struct node *peers, size_t which)
+{
+	const struct node *at = peers->items[2 * which];
+
+	if (!at->text[0] || !strcmp(at->text, "null"))
+		problem_add(ps, at, "a peer cannot be called '%s'", at->text);
+}
+
+/* A peer starts in the place of the subject and knows of the services before it. */
+static void check_peers(struct problems *ps, const struct node *peers, struct plan *p)
+{
+	const struct plan_service *subject = plan_subject(p);
+	auto_strv struct strv names = STRV_INIT;
+
+	if (!p->bench.n_peers)
+		return;
+	if (!subject) {
+		problem_add(ps, peers,
+			"a peer takes the place of the subject: mark a service with "
+			"'subject: true'");
+		return;
+	}
+	program_names(&names, p);
+	for (size_t i = 0; &p->train.services[i] != subject; i++)
+		add_service_names(&names, &p->train.services[i]);
+	for (size_t i = 0; i < p->bench.n_peers; i++) {
+		const struct node *n = peers->items[2 * i + 1];
+
+		check_peer_name(ps, peers, i);
+		peer_complete(&p->bench.peers[i], subject, node_get(n, "ready") != NULL);
+		check_service(ps, n, p->root, &p->bench.peers[i].service, &names);
+	}
+}
+
 /* What must be narrow must be measured. */
 static void check_resolve(struct problems *ps, const struct node *bench, const struct plan_bench *b)
 {
@@ -422,7 +463,8 @@ void check_plan(struct problems *ps, const struct node *root, struct plan *p)
 
 	check_build(ps, node_get(root, "build"), &p->build);
 	check_services(ps, node_get(train, "services"), p, &names);
-	find_certs(train, bench, &p->train);
+	check_peers(ps, node_get(bench, "peers"), p);
+	find_certs(train, bench, p);
 	check_phases(ps, node_get(train, "phases"), p, &names);
 	check_held_out(ps, node_get(bench, "scenarios"), p, &names);
 	check_scenarios(ps, node_get(bench, "scenarios"), p, &p->bench.scenarios);

@@ -203,13 +203,23 @@ static unsigned int certs_in_node(const struct node *n)
 	return r;
 }
 
-void find_certs(const struct node *train, const struct node *bench, struct plan_train *t)
+static unsigned certs_in_templates(const struct plan_service *s)
 {
-	t->certs = train ? certs_in_node(train) : 0;
-	t->certs |= bench ? certs_in_node(bench) : 0;
-	for (size_t i = 0; i < t->n_services; i++)
-		for (size_t k = 0; k < t->services[i].n_templates; k++)
-			t->certs |= certs_in_text(t->services[i].templates[k].text);
+	unsigned certs = 0;
+
+	for (size_t k = 0; k < s->n_templates; k++)
+		certs |= certs_in_text(s->templates[k].text);
+	return certs;
+}
+
+void find_certs(const struct node *train, const struct node *bench, struct plan *p)
+{
+	p->train.certs = train ? certs_in_node(train) : 0;
+	p->train.certs |= bench ? certs_in_node(bench) : 0;
+	for (size_t i = 0; i < p->train.n_services; i++)
+		p->train.certs |= certs_in_templates(&p->train.services[i]);
+	for (size_t i = 0; i < p->bench.n_peers; i++)
+		p->train.certs |= certs_in_templates(&p->bench.peers[i].service);
 }
 
 void digest_templates(const struct plan_train *t, char hex[65])

@@ -56,7 +56,7 @@ struct key_table {
 extern const struct key_table table_top, table_build, table_pgo, table_train, table_service,
 	table_ready, table_phase, table_http, table_request, table_expect, table_body,
 	table_websocket, table_events, table_run_expect, table_output, table_content, table_gates,
-	table_worse, table_bench, table_release;
+	table_worse, table_bench, table_peer, table_release;
 /* All of them, in the order of the documentation; NULL at the end. */
 extern const struct key_table *const key_tables[];
 
@@ -72,6 +72,15 @@ char *keys_list(const struct key_table *t);
 
 void read_build(struct problems *ps, const struct key *k, const struct node *n, void *target);
 void read_services(struct problems *ps, const struct key *k, const struct node *n, void *target);
+/* Of a service; target: struct plan_service. */
+void read_ready(struct problems *ps, const struct key *k, const struct node *n, void *target);
+void read_stop(struct problems *ps, const struct key *k, const struct node *n, void *target);
+void service_init(struct plan_service *s, const struct node *name);
+void service_release(struct plan_service *s);
+/* read_peer.c */
+void read_peers(struct problems *ps, const struct key *k, const struct node *n, void *target);
+/* What a peer has from the subject; own_ready: not its readiness. */
+void peer_complete(struct plan_peer *p, const struct plan_service *subject, bool own_ready);
 void read_phases(struct problems *ps, const struct key *k, const struct node *n, void *target);
 /* A scenario of its own, held out of the training. */
 void read_held_out(struct problems *ps, const struct node *n, struct plan_phase *ret);
@@ -89,8 +98,8 @@ void read_templates(struct problems *ps, const struct key *k, const struct node 
 /* Reads the templates of a service and checks their placeholders. n: the value of 'template'. */
 void check_templates(struct problems *ps, const struct node *n, const char *root,
 	struct plan_service *s, const struct strv *names);
-/* bench: its scenarios may name some, too. */
-void find_certs(const struct node *train, const struct node *bench, struct plan_train *t);
+/* bench: its scenarios and peers may name some, too. */
+void find_certs(const struct node *train, const struct node *bench, struct plan *p);
 /* Adds the templates' content to a digest; leaves it as it is when there are none. */
 void digest_templates(const struct plan_train *t, char hex[65]);
 void documents_release(struct plan_document *v, size_t n);

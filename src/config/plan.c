@@ -68,6 +68,8 @@ static void fill_defaults(struct plan *p)
 		set_text(&p->build.configure, "./configure");
 	for (size_t i = 0; i < p->train.n_services; i++)
 		set_text(&p->train.services[i].cwd, "{work}");
+	for (size_t i = 0; i < p->bench.n_peers; i++)
+		set_text(&p->bench.peers[i].service.cwd, "{work}");
 	expect_200(p->train.phases, p->train.n_phases);
 	expect_200(p->bench.held_out, p->bench.n_held_out);
 	if (p->bench.until_resolved > 0 && !p->bench.time_limit_ns)
@@ -160,7 +162,7 @@ static void build_release(struct plan_build *b)
 	strv_release(&b->include);
 }
 
-static void service_release(struct plan_service *s)
+void service_release(struct plan_service *s)
 {
 	free(s->name);
 	free(s->run);
@@ -212,6 +214,11 @@ void plan_release(struct plan *p)
 	for (size_t i = 0; i < p->bench.n_held_out; i++)
 		phase_release(&p->bench.held_out[i]);
 	free(p->bench.held_out);
+	for (size_t i = 0; i < p->bench.n_peers; i++) {
+		free(p->bench.peers[i].name);
+		service_release(&p->bench.peers[i].service);
+	}
+	free(p->bench.peers);
 	strv_release(&p->bench.scenarios);
 	strv_release(&p->bench.resolve);
 	strv_release(&p->release.files);
@@ -232,6 +239,14 @@ const struct plan_phase *plan_find_scenario(const struct plan *p, const char *na
 		if (p->bench.held_out[i].name && !strcmp(p->bench.held_out[i].name, name))
 			return &p->bench.held_out[i];
 	return plan_find_phase(p, name);
+}
+
+const struct plan_peer *plan_find_peer(const struct plan *p, const char *name)
+{
+	for (size_t i = 0; i < p->bench.n_peers; i++)
+		if (!strcmp(p->bench.peers[i].name, name))
+			return &p->bench.peers[i];
+	return NULL;
 }
 
 int plan_set_bench(struct plan *p, const char *key, const char *value, struct error *err)

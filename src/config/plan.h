@@ -234,11 +234,20 @@ struct plan_gates {
 	bool worse_undecided;  /* a scenario that is not shown to be within the margin stops, too */
 };
 
+/* Another server, to which the scenarios are put beside the variants. */
+struct plan_peer {
+	char *name; /* of the variant */
+	/* In the place of the subject, whose name, ports and files it has; without a binary. */
+	struct plan_service service;
+};
+
 struct plan_bench {
 	bool enabled;
 	struct strv scenarios;       /* names of phases and of held_out; default: all phases */
 	struct plan_phase *held_out; /* scenarios of their own */
 	size_t n_held_out;
+	struct plan_peer *peers;
+	size_t n_peers;
 	double until_resolved;  /* half-width that every interval shall have, 0.005; 0: not asked */
 	struct strv resolve;    /* scenarios for which that holds; default: all */
 	uint64_t time_limit_ns; /* after which no launch begins; 0: none */
@@ -287,6 +296,7 @@ const char *plan_learned_source(const char *name);
 const struct plan_phase *plan_find_phase(const struct plan *p, const char *name);
 /* The same among the scenarios that are held out, too. */
 const struct plan_phase *plan_find_scenario(const struct plan *p, const char *name);
+const struct plan_peer *plan_find_peer(const struct plan *p, const char *name);
 /* Sets a key of `bench` to a value as whet.yaml would give it. ERR_USAGE. */
 int plan_set_bench(struct plan *p, const char *key, const char *value, struct error *err);
 const struct plan_service *plan_subject(const struct plan *p); /* NULL when there is none */

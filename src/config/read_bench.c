@@ -43,6 +43,9 @@ static const struct key bench[] = {
 	{"scenarios", KEY_PART, .read = read_scenarios,
 		.doc = "What is measured: names of phases, and mappings as in `train.phases` that "
 		       "are not trained (held out); default: all phases."},
+	{"peers", KEY_PART, .read = read_peers,
+		.doc = "Other servers for `whet bench --peer NAME`: a mapping of names to how each "
+		       "is run."},
 	{"launches", KEY_U32, BENCH(launches), 2, 1000,
 		.doc = "Fresh starts of every variant; default 10. With `until-resolved`: at "
 		       "least."},

@@ -255,4 +255,5 @@ const struct key_table table_release = {"release", release, ARRAY_SIZE(release)}
 const struct key_table *const key_tables[] = {&table_top, &table_build, &table_pgo, &table_train,
 	&table_service, &table_ready, &table_phase, &table_http, &table_request, &table_body,
 	&table_websocket, &table_events, &table_expect, &table_run_expect, &table_output,
-	&table_content, &table_gates, &table_worse, &table_bench, &table_release, NULL};
+	&table_content, &table_gates, &table_worse, &table_bench, &table_peer, &table_release,
+	NULL};

@@ -28,7 +28,7 @@ static void read_builtin(
 		s->builtin);
 }
 
-static void read_stop(struct problems *ps, const struct key *k, const struct node *n, void *target)
+void read_stop(struct problems *ps, const struct key *k, const struct node *n, void *target)
 {
 	static const struct {
 		const char *name;
@@ -105,7 +105,7 @@ static void read_ready_text(
 		set_ready(ps, n, target, !strcmp(k->name, "log") ? READY_LOG : READY_COMMAND, text);
 }
 
-static void read_ready(struct problems *ps, const struct key *k, const struct node *n, void *target)
+void read_ready(struct problems *ps, const struct key *k, const struct node *n, void *target)
 {
 	struct plan_service *s = target;
 	size_t before = ps->n;
@@ -157,8 +157,7 @@ static void without_program(struct problems *ps, const struct node *n, const cha
 				keys[i], name);
 }
 
-static void read_service(
-	struct problems *ps, const struct node *name, const struct node *n, struct plan_service *s)
+void service_init(struct plan_service *s, const struct node *name)
 {
 	*s = (struct plan_service){.name = xstrdup(name->text),
 		.ready = READY_TCP,
@@ -166,6 +165,12 @@ static void read_service(
 		.stop_signal = SIGTERM,
 		.stop_timeout_ns = 30 * NS_PER_S,
 		.at = {name->line, name->column}};
+}
+
+static void read_service(
+	struct problems *ps, const struct node *name, const struct node *n, struct plan_service *s)
+{
+	service_init(s, name);
 	if (!s->name[0] || s->name[strspn(s->name, "abcdefghijklmnopqrstuvwxyz"
 						   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")])
 		problem_add(ps, name,

@@ -186,6 +186,34 @@ static void test_full_mix_phase(void **state)
 	plan_release(&p);
 }
 
+/* A peer has the subject's ports, files and readiness, unless it gives its own. */
+static void test_peers(void **state)
+{
+	const struct plan_peer *peer;
+	struct plan p;
+
+	read_valid("peers.yaml", &p);
+	assert_int_equal(p.bench.n_peers, 2);
+	assert_null(plan_find_peer(&p, "edge"));
+	peer = plan_find_peer(&p, "other");
+	assert_string_equal(peer->service.name, "edge");
+	assert_true(peer->service.subject);
+	assert_int_equal(peer->service.ready, READY_HTTPS);
+	assert_string_equal(peer->service.ready_arg, "/health");
+	assert_string_equal(peer->service.ready_port, "tls");
+	assert_true(peer->service.ready_timeout_ns == 7000000000);
+	assert_int_equal(peer->service.stop_signal, SIGQUIT);
+	assert_string_equal(peer->service.ports.v[0], "tls");
+	assert_int_equal(peer->service.n_files, 1);
+	assert_true(peer->service.files[0].bytes == 5120);
+	assert_int_equal(p.train.certs, PLAN_CERT_ECDSA);
+	peer = plan_find_peer(&p, "by log");
+	assert_int_equal(peer->service.ready, READY_LOG);
+	assert_null(peer->service.ready_port);
+	assert_int_equal(peer->service.stop_signal, SIGTERM);
+	plan_release(&p);
+}
+
 /* Scenarios of their own are measured where they stand, and are no phases. */
 static void test_held_out(void **state)
 {
@@ -470,6 +498,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_full_services),
 		cmocka_unit_test(test_full_document_phase),
 		cmocka_unit_test(test_full_mix_phase),
+		cmocka_unit_test(test_peers),
 		cmocka_unit_test(test_held_out),
 		cmocka_unit_test(test_protocols),
 		cmocka_unit_test(test_streams),
