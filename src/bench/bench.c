@@ -110,14 +110,16 @@ static bool runs_binary(const char *command)
 	return strstr(command, "{binary}") || strstr(command, "{binary.");
 }
 
-static int add_scenario(struct bench *b, const struct plan_phase *phase, struct error *err)
+static int add_scenario(struct bench *b, const char *name, struct error *err)
 {
 	struct scenario *sc = &b->scenarios[b->n_scenarios++];
+	const struct plan_phase *phase = plan_find_scenario(b->o->plan, name, &sc->combination);
 
+	if (!phase)
+		return error_set(err, ERR_CONFIG, "bench: there is no phase '%s'", name);
+	sc->given = name;
 	sc->phase = phase;
 	sc->slices = b->o->plan->bench.slices;
-	while (!plan_phase_runs_in(b->o->plan, phase, sc->combination))
-		sc->combination++;
 	sc->batch = phase->kind == PHASE_RUN && runs_binary(phase->run);
 	if (!sc->batch && !plan_subject(b->o->plan))
 		return error_set(err, ERR_CONFIG,
@@ -135,16 +137,9 @@ static int choose_scenarios(struct bench *b, struct error *err)
 	size_t n = names->n ? names->n : plan->train.n_phases;
 
 	b->scenarios = xcalloc(n + 1, sizeof(*b->scenarios));
-	for (size_t i = 0; i < n; i++) {
-		const struct plan_phase *phase =
-			names->n ? plan_find_scenario(plan, names->v[i]) : &plan->train.phases[i];
-
-		if (!phase)
-			return error_set(
-				err, ERR_CONFIG, "bench: there is no phase '%s'", names->v[i]);
-		if (add_scenario(b, phase, err) < 0)
+	for (size_t i = 0; i < n; i++)
+		if (add_scenario(b, names->n ? names->v[i] : plan->train.phases[i].name, err) < 0)
 			return -1;
-	}
 	if (!b->n_scenarios)
 		return error_set(err, ERR_CONFIG, "bench: there is no scenario to measure");
 	return 0;
@@ -269,7 +264,7 @@ static void columns_fill(const struct bench *b, struct columns *c)
 		c->weights[i] = phase->weight;
 		c->per_run[i] = phase->kind == PHASE_RUN;
 		c->held_out[i] = phase->held_out;
-		c->resolve[i] = !resolve->n || strv_has(resolve, phase->name);
+		c->resolve[i] = !resolve->n || strv_has(resolve, b->scenarios[i].given);
 	}
 }
 

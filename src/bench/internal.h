@@ -37,6 +37,7 @@ struct arm {
 };
 
 struct scenario {
+	const char *given; /* its name in the plan */
 	const struct plan_phase *phase;
 	size_t combination; /* of the settings, with which it is measured: the first it runs with */
 	bool dropped;       /* its condition does not hold */

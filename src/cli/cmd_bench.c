@@ -144,7 +144,7 @@ static int choose_scenarios(struct comparing *c, struct error *err)
 	struct plan_bench *pb = &c->plan.bench;
 
 	for (size_t i = 0; i < c->scenarios.n; i++)
-		if (!plan_find_scenario(&c->plan, c->scenarios.v[i]))
+		if (!plan_find_scenario(&c->plan, c->scenarios.v[i], NULL))
 			return error_set(err, ERR_USAGE, "the plan has no phase or scenario '%s'",
 				c->scenarios.v[i]);
 	if (c->scenarios.n) {

@@ -86,7 +86,6 @@ static void fixed_names(struct strv *names, const struct plan *p)
 /* What every program has that is started. */
 static void program_names(struct strv *names, const struct plan *p)
 {
-	strv_add(names, "work");
 	fixed_names(names, p);
 	for (size_t i = 0; i < p->train.n_services; i++)
 		for (size_t k = 0; k < p->train.services[i].n_axes; k++)
@@ -95,7 +94,7 @@ static void program_names(struct strv *names, const struct plan *p)
 
 static void common_names(struct strv *names, const struct plan *p)
 {
-	strv_add(names, "binary");
+	strv_split_words(names, "binary work");
 	for (size_t i = 0; i < p->build.binary.n; i++)
 		strv_addf(names, "binary.%s", path_basename(p->build.binary.v[i]));
 	program_names(names, p);
@@ -382,6 +381,21 @@ static void check_subject(struct problems *ps, const struct node *train, const s
 		"{binary} in a phase's 'run'");
 }
 
+/* What a phase can be called in a comparison. */
+static void add_scenario_names(
+	const struct plan *p, const struct plan_phase *phase, struct strv *names)
+{
+	if (!phase->name)
+		return;
+	strv_add(names, phase->name);
+	for (size_t i = 0; i < plan_combinations(p); i++) {
+		auto_free char *text = plan_combination_text(p, i);
+
+		if (text && plan_phase_runs_in(p, phase, i))
+			strv_addf(names, "%s [%s]", phase->name, text);
+	}
+}
+
 /* names: to be checked, given at `list`. */
 static void check_scenarios(struct problems *ps, const struct node *list, const struct plan *p,
 	const struct strv *names)
@@ -396,11 +410,10 @@ static void check_scenarios(struct problems *ps, const struct node *list, const 
 			if (!strcmp(names->v[k], names->v[i]))
 				problem_add(
 					ps, at, "the scenario '%s' is given twice", names->v[i]);
-		if (plan_find_scenario(p, names->v[i]))
+		if (plan_find_scenario(p, names->v[i], NULL))
 			continue;
 		for (size_t k = 0; k < p->train.n_phases; k++)
-			if (p->train.phases[k].name)
-				strv_add(&known, p->train.phases[k].name);
+			add_scenario_names(p, &p->train.phases[k], &known);
 		near = nearest_word(names->v[i], (const char *const *)known.v, known.n);
 		problem_add(ps, at, "there is no phase '%s' in train.phases%s%s%s", names->v[i],
 			near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
@@ -429,6 +442,7 @@ static void check_peers(struct problems *ps, const struct node *peers, struct pl
 			"'subject: true'");
 		return;
 	}
+	strv_add(&names, "work");
 	program_names(&names, p);
 	for (size_t i = 0; &p->train.services[i] != subject; i++)
 		add_service_names(&names, &p->train.services[i]);

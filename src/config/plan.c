@@ -233,12 +233,50 @@ const struct plan_phase *plan_find_phase(const struct plan *p, const char *name)
 	return NULL;
 }
 
-const struct plan_phase *plan_find_scenario(const struct plan *p, const char *name)
+static const struct plan_phase *find_measured(const struct plan *p, const char *name)
 {
 	for (size_t i = 0; i < p->bench.n_held_out; i++)
 		if (p->bench.held_out[i].name && !strcmp(p->bench.held_out[i].name, name))
 			return &p->bench.held_out[i];
 	return plan_find_phase(p, name);
+}
+
+/* The first combination in which the phase runs and whose text is this, NULL: any; or the number of
+ * them all. */
+static size_t find_combination(
+	const struct plan *p, const struct plan_phase *phase, const char *setting)
+{
+	size_t n = plan_combinations(p), i = 0;
+
+	for (; i < n; i++) {
+		auto_free char *text = plan_combination_text(p, i);
+
+		if (plan_phase_runs_in(p, phase, i) &&
+			(!setting || (text && !strcmp(text, setting))))
+			break;
+	}
+	return i;
+}
+
+const struct plan_phase *plan_find_scenario(
+	const struct plan *p, const char *name, size_t *combination)
+{
+	const struct plan_phase *phase = find_measured(p, name);
+	const char *bracket = strrchr(name, '[');
+	size_t n = strlen(name), i;
+	auto_free char *own = NULL, *setting = NULL;
+
+	if (!phase && bracket && bracket - name > 1 && bracket[-1] == ' ' && name[n - 1] == ']') {
+		own = xstrndup(name, (size_t)(bracket - 1 - name));
+		setting = xstrndup(bracket + 1, (size_t)(name + n - 1 - (bracket + 1)));
+		phase = find_measured(p, own);
+	}
+	if (!phase)
+		return NULL;
+	i = find_combination(p, phase, setting);
+	if (combination)
+		*combination = i;
+	return i < plan_combinations(p) ? phase : NULL;
 }
 
 const struct plan_peer *plan_find_peer(const struct plan *p, const char *name)

@@ -294,8 +294,11 @@ int plan_split(const char *text, struct strv *ret, struct error *err);
 /* The header of an answer that says the value of this header of a request; NULL: none does. */
 const char *plan_learned_source(const char *name);
 const struct plan_phase *plan_find_phase(const struct plan *p, const char *name);
-/* The same among the scenarios that are held out, too. */
-const struct plan_phase *plan_find_scenario(const struct plan *p, const char *name);
+/* The same among the scenarios that are held out, too. A name may end in the setting to measure it
+ * with, as tables show it: "site mix [log=on]". combination: that one, else the first in which the
+ * phase runs; NULL: not asked. */
+const struct plan_phase *plan_find_scenario(
+	const struct plan *p, const char *name, size_t *combination);
 const struct plan_peer *plan_find_peer(const struct plan *p, const char *name);
 /* Sets a key of `bench` to a value as whet.yaml would give it. ERR_USAGE. */
 int plan_set_bench(struct plan *p, const char *key, const char *value, struct error *err);

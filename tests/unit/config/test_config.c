@@ -190,9 +190,19 @@ static void test_full_mix_phase(void **state)
 static void test_peers(void **state)
 {
 	const struct plan_peer *peer;
+	size_t combination = 9;
 	struct plan p;
 
 	read_valid("peers.yaml", &p);
+	/* A scenario may say with which setting. */
+	assert_ptr_equal(
+		plan_find_scenario(&p, p.bench.scenarios.v[0], &combination), &p.train.phases[0]);
+	assert_int_equal(combination, 1);
+	assert_ptr_equal(plan_find_scenario(&p, "one", &combination), &p.train.phases[0]);
+	assert_int_equal(combination, 0);
+	assert_null(plan_find_scenario(&p, "one [log=maybe]", NULL));
+	assert_null(plan_find_scenario(&p, "one[log=off]", NULL));
+	assert_null(plan_find_scenario(&p, " [log=off]", NULL));
 	assert_int_equal(p.bench.n_peers, 2);
 	assert_null(plan_find_peer(&p, "edge"));
 	peer = plan_find_peer(&p, "other");
@@ -229,15 +239,15 @@ static void test_held_out(void **state)
 	assert_string_equal(p.bench.scenarios.v[1], "two");
 	assert_string_equal(p.bench.scenarios.v[3], "five");
 	assert_null(plan_find_phase(&p, "three"));
-	ph = plan_find_scenario(&p, "three");
+	ph = plan_find_scenario(&p, "three", NULL);
 	assert_true(ph->held_out && ph->weight == 3 && ph->http.requests == 5);
-	ph = plan_find_scenario(&p, "four");
+	ph = plan_find_scenario(&p, "four", NULL);
 	assert_true(ph->held_out && ph->weight == 0.5 && ph->http.connections == 32);
 	assert_int_equal(ph->http.mix[0].expect.status, 200);
 	assert_int_equal(p.train.certs, PLAN_CERT_RSA);
-	ph = plan_find_scenario(&p, "five");
+	ph = plan_find_scenario(&p, "five", NULL);
 	assert_true(ph->held_out && ph->weight == 0 && ph->kind == PHASE_RUN);
-	assert_false(plan_find_scenario(&p, "two")->held_out);
+	assert_false(plan_find_scenario(&p, "two", NULL)->held_out);
 	assert_true(p.bench.until_resolved == 0.005);
 	assert_int_equal(p.bench.resolve.n, 2);
 	assert_true(p.bench.time_limit_ns == 1800000000000);
