@@ -78,6 +78,30 @@ static void tell(const struct origin_run *r)
 	}
 }
 
+/* When nghttp2 gives room back depends on the pieces in which it got a body, and is no part of an
+ * answer. Frames as RFC 9113 has them: three bytes of length, one of kind, one of flags, four of
+ * stream. */
+static void drop_window_updates(struct buf *sent)
+{
+	enum { HEAD = 9, WINDOW_UPDATE = 8 };
+	size_t kept = 0;
+
+	for (size_t at = 0; at < sent->n;) {
+		const unsigned char *p = (const unsigned char *)sent->p + at;
+		size_t rest = sent->n - at, n = rest;
+
+		if (rest >= HEAD)
+			n = HEAD + ((size_t)p[0] << 16 | (size_t)p[1] << 8 | p[2]);
+		n = n < rest ? n : rest;
+		if (rest < HEAD || p[3] != WINDOW_UPDATE) {
+			memmove(sent->p + kept, p, n);
+			kept += n;
+		}
+		at += n;
+	}
+	sent->n = kept;
+}
+
 static void one_way(const struct script *s, enum cut how, bool inside, struct origin_run *ret)
 {
 	struct origin_run_options o = {
@@ -87,6 +111,7 @@ static void one_way(const struct script *s, enum cut how, bool inside, struct or
 	for (size_t i = 0; i < ret->n; i++) {
 		if (ret->clients[i].n >= 4 && memcmp(ret->clients[i].bytes, "PRI ", 4) == 0)
 			compare(&ret->clients[i], o.stingy);
+		drop_window_updates(&ret->clients[i].sent);
 	}
 }
 
