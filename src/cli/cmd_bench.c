@@ -25,7 +25,7 @@ struct comparing {
 	struct bench_variants variants;
 	char *file, *report;
 	struct strv scenarios, resolve, peers;
-	char *until_resolved, *time_limit;
+	char *until_resolved, *time_limit, *counters;
 	int64_t launches, repeat;
 	bool calibrate;
 };
@@ -40,6 +40,7 @@ static void comparing_release(struct comparing *c)
 	strv_release(&c->peers);
 	free(c->until_resolved);
 	free(c->time_limit);
+	free(c->counters);
 	plan_release(&c->plan);
 }
 
@@ -202,11 +203,17 @@ static int choose_runs(struct comparing *c, const struct strv *args, struct erro
 	return 0;
 }
 
+/* What is counted beside CPU time, in place of the plan's. */
+static int set_counters(struct comparing *c, struct error *err)
+{
+	return c->counters ? plan_set_bench(&c->plan, "counters", c->counters, err) : 0;
+}
+
 static int prepare(struct comparing *c, const struct strv *args, struct error *err)
 {
 	if (choose_runs(c, args, err) < 0 ||
 		plan_read(c->file ? c->file : "whet.yaml", &c->plan, err) < 0 ||
-		choose_scenarios(c, err) < 0 || set_end(c, err) < 0 ||
+		choose_scenarios(c, err) < 0 || set_end(c, err) < 0 || set_counters(c, err) < 0 ||
 		bench_variants_find(args, &c->peers, &c->plan, &c->variants, err) < 0)
 		return -1;
 	if (c->calibrate)
@@ -223,6 +230,9 @@ static int bench_verb(struct cli *cli, int argc, char **argv)
 		{"calibrate", 0, OPT_FLAG, NULL,
 			"compare A with itself, 20 times: what can this machine tell apart?",
 			&c.calibrate},
+		{"counters", 0, OPT_STRING, "WHICH",
+			"auto: hardware counters where there are; callgrind: simulate, too; off",
+			&c.counters},
 		{"file", 'f', OPT_STRING, "FILE", "the plan (default: whet.yaml)", &c.file},
 		{"launches", 0, OPT_NUMBER, "N", "fresh launches, at least (default: the plan's)",
 			&c.launches},

@@ -241,6 +241,13 @@ struct plan_peer {
 	struct plan_service service;
 };
 
+/* What is counted beside CPU time. */
+enum bench_counters {
+	BENCH_COUNTERS_AUTO,      /* by the processor, where it can */
+	BENCH_COUNTERS_CALLGRIND, /* and once more in a simulation, which is slow */
+	BENCH_COUNTERS_OFF
+};
+
 struct plan_bench {
 	bool enabled;
 	struct strv scenarios;       /* names of phases and of held_out; default: all phases */
@@ -254,6 +261,7 @@ struct plan_bench {
 	uint32_t launches;      /* default 10; with until_resolved: at least */
 	uint32_t slices;        /* measured slices per launch, scenario and variant; default 12 */
 	uint64_t slice_ns;      /* default 50 ms */
+	enum bench_counters counters;
 	uint64_t seed;
 };
 

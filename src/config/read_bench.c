@@ -1,6 +1,7 @@
 /* bench: */
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -38,6 +39,23 @@ static void read_scenarios(
 		read_scenario(ps, n->items[i], target);
 }
 
+static void read_counters(
+	struct problems *ps, const struct key *k, const struct node *n, void *target)
+{
+	static const char *const names[] = {[BENCH_COUNTERS_AUTO] = "auto",
+		[BENCH_COUNTERS_CALLGRIND] = "callgrind",
+		[BENCH_COUNTERS_OFF] = "off"};
+
+	for (size_t i = 0; n->kind == NODE_SCALAR && i < ARRAY_SIZE(names); i++)
+		if (strcmp(n->text, names[i]) == 0) {
+			((struct plan_bench *)target)->counters = (enum bench_counters)i;
+			return;
+		}
+	auto_free char *what = node_describe(n);
+
+	problem_add(ps, n, "'%s' must be auto, callgrind or off, not %s", k->name, what);
+}
+
 #define BENCH(field) offsetof(struct plan_bench, field)
 static const struct key bench[] = {
 	{"scenarios", KEY_PART, .read = read_scenarios,
@@ -61,6 +79,11 @@ static const struct key bench[] = {
 	{"time-limit", KEY_DURATION, BENCH(time_limit_ns), NS_PER_S, 7 * 24 * 3600 * NS_PER_S,
 		.doc = "No launch begins that would end later; default: none, with "
 		       "`until-resolved` 30m."},
+	{"counters", KEY_PART, .read = read_counters,
+		.doc = "What is counted beside CPU time: `auto` (default): hardware counters, "
+		       "where "
+		       "the machine has them and allows them; `callgrind`: also one run of each "
+		       "variant in a simulation, which is slow; `off`: nothing."},
 	{"seed", KEY_U64, BENCH(seed), 0, UINT64_MAX, .doc = "Of the order of slices; default 1."},
 };
 const struct key_table table_bench = {"bench", bench, ARRAY_SIZE(bench)};

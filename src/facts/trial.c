@@ -46,6 +46,7 @@ void comparisons_release(struct comparisons *c)
 	free(c->shares);
 	free(c->warnings);
 	free(c->drift_alarm);
+	counters_release(&c->counters);
 	memset(c, 0, sizeof(*c));
 }
 
@@ -206,6 +207,7 @@ json_t *comparisons_json(const struct comparisons *c)
 	json_object_set_new(o, "weighted", w);
 	json_object_set_new(o, "shares", shares);
 	json_object_set_new(o, "end", end_json(c));
+	json_object_set_new(o, "counters", counters_json(&c->counters));
 	set_real(o, "driver_busy", c->driver_busy);
 	json_set_text(o, "warnings", c->warnings ? c->warnings : "");
 	return o;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/json.h"
+#include "facts/counters.h"
 
 /* One measured slice. */
 struct sample {
@@ -72,6 +73,7 @@ struct comparisons {
 	enum trial_end end;
 	double until_resolved; /* the half-width that was asked; 0: none was */
 	uint64_t time_limit_ns, wall_ns;
+	struct counters counters; /* beside the figures, never in them */
 };
 
 /* From this drift on there is an alarm. */

@@ -74,6 +74,7 @@ static void test_full_build(void **state)
 	assert_int_equal(p.bench.slices, 4);
 	assert_int_equal(p.bench.slice_ns, 20000000);
 	assert_int_equal(p.bench.seed, 3);
+	assert_int_equal(p.bench.counters, BENCH_COUNTERS_CALLGRIND);
 	assert_false(p.release.strip);
 	assert_string_equal(p.release.files.v[0], "README.md");
 	plan_release(&p);
