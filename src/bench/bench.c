@@ -98,6 +98,7 @@ static int drop_unwanted(struct bench *b, struct error *err)
 	}
 	for (size_t i = 0; i < b->samples.n; i++)
 		b->samples.v[i].scenario = moved[b->samples.v[i].scenario];
+	beside_moved(b, moved);
 	b->n_scenarios = kept;
 	if (!kept)
 		return error_set(err, ERR_CONFIG,
@@ -278,7 +279,8 @@ static void columns_release(struct columns *c)
 	strv_release(&c->texts);
 }
 
-static int compare(const struct bench *b, struct comparisons *ret, struct error *err)
+/* counters: also what stands beside the figures. */
+static int compare(const struct bench *b, bool counters, struct comparisons *ret, struct error *err)
 {
 	struct columns columns;
 	struct stats_frame f = {
@@ -298,6 +300,8 @@ static int compare(const struct bench *b, struct comparisons *ret, struct error 
 	f.held_out = columns.held_out;
 	f.resolve = columns.resolve;
 	r = stats_compare(&b->samples, &f, ret, err);
+	if (r == 0 && counters)
+		beside_conclude(b, columns.names, &ret->counters);
 	columns_release(&columns);
 	return r;
 }
@@ -308,7 +312,7 @@ static int conclude(const struct bench *b, struct comparisons *ret, struct error
 	auto_strv struct strv lines = STRV_INIT;
 	struct comparisons c = {0};
 
-	if (compare(b, &c, err) < 0)
+	if (compare(b, true, &c, err) < 0)
 		return -1;
 	strv_add_all(&lines, &b->warnings);
 	if (*c.warnings)
@@ -332,7 +336,7 @@ static int go_on(struct bench *b, struct error *err)
 	struct comparisons c = {0};
 
 	if (pb->until_resolved > 0 && done >= b->least) {
-		if (compare(b, &c, err) < 0)
+		if (compare(b, false, &c, err) < 0)
 			return -1;
 		more = stats_unresolved(&c);
 		comparisons_release(&c);
@@ -380,6 +384,7 @@ static int prepare(struct bench *b, struct error *err)
 	b->left_out = xcalloc(b->o->plan->train.n_services + 1, sizeof(*b->left_out));
 	if (service_content(&b->o->plan->train, b->o->folder, err) < 0)
 		return -1;
+	beside_begin(b);
 	if (b->cores.alone)
 		bench_warn(b, "one processor only: the load driver shares it with what is "
 			      "measured, and its "
@@ -401,6 +406,7 @@ static void bench_release(struct bench *b)
 	free(b->left_out);
 	strv_release(&b->warnings);
 	samples_release(&b->samples);
+	beside_release(&b->beside);
 }
 
 int bench_run(const struct bench_options *o, struct samples *ret_samples, struct comparisons *ret,

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -10,7 +11,6 @@
 #include "base/mem.h"
 #include "base/proc.h"
 #include "bench/internal.h"
-#include "service/batch.h"
 #include "service/tree.h"
 
 #define WARM_NS (200 * NS_PER_MS)
@@ -24,16 +24,10 @@
 #define IDLE_LONG_NS (500 * NS_PER_MS) /* before a warning: one burst of 1 ms is not a habit */
 #define IDLE_SHARE 0.01
 
-/* What asks one arm during one scenario. */
-struct asker {
-	struct arm *arm;
-	struct load *load; /* of an http phase */
-	struct mix mix;
-	char *command; /* of a run phase */
-	struct batch *batch;
-	struct load_result sum; /* of the slices of an http phase: times, and the last latencies */
-	uint64_t server_cpu_ns;
-};
+static uint64_t ns_of(const struct timeval *t)
+{
+	return (uint64_t)t->tv_sec * NS_PER_S + (uint64_t)t->tv_usec * 1000;
+}
 
 static void pause_ns(uint64_t ns)
 {
@@ -140,7 +134,18 @@ static int judge_run(
 	return error_set(err, ERR_CHILD, "'%s': %s; its last output:\n%s", a->command, fault, tail);
 }
 
-static int run(const struct bench *b, const struct scenario *sc, const struct asker *a,
+/* User and kernel time of all children that were waited for. */
+static void add_children(struct cpu_split *sum, int sign)
+{
+	struct rusage u;
+
+	if (getrusage(RUSAGE_CHILDREN, &u) < 0)
+		return;
+	sum->user_ns += (uint64_t)sign * ns_of(&u.ru_utime);
+	sum->kernel_ns += (uint64_t)sign * ns_of(&u.ru_stime);
+}
+
+static int run(const struct bench *b, const struct scenario *sc, struct asker *a,
 	struct sample *one, struct error *err)
 {
 	auto_strv struct strv argv = STRV_INIT;
@@ -149,7 +154,10 @@ static int run(const struct bench *b, const struct scenario *sc, const struct as
 	struct proc_options p = PROC_OPTIONS_INIT;
 	struct proc_exit end;
 	uint64_t wall;
+	int r;
 
+	if (a->prefix)
+		strv_add_all(&argv, a->prefix);
 	strv_add(&argv, "/bin/sh");
 	strv_add(&argv, "-c");
 	strv_add(&argv, a->command);
@@ -158,7 +166,10 @@ static int run(const struct bench *b, const struct scenario *sc, const struct as
 	p.cwd = b->o->plan->root;
 	p.out_fd = p.err_fd = log;
 	p.cpu = sc->batch ? b->cores.subject : b->cores.driver;
-	if (run_command(sc, a, &p, &end, &wall, err) < 0 || judge_run(a, &end, path, err) < 0)
+	add_children(&a->split, -1);
+	r = run_command(sc, a, &p, &end, &wall, err);
+	add_children(&a->split, 1);
+	if (r < 0 || judge_run(a, &end, path, err) < 0)
 		return -1;
 	one->requests = 1;
 	one->wall_ns = wall;
@@ -188,10 +199,14 @@ static int slice(const struct bench *b, const struct scenario *sc, struct asker 
 	return 0;
 }
 
-static int slice_of(const struct bench *b, const struct scenario *sc, struct asker *a,
+int asker_slice(const struct bench *b, const struct scenario *sc, struct asker *a,
 	uint64_t requests, struct sample *one, struct error *err)
 {
-	if (slice(b, sc, a, requests, one, err) < 0)
+	struct counting *counting = beside_open(a, sc->batch);
+	int r = slice(b, sc, a, requests, one, err);
+
+	beside_close(a, counting);
+	if (r < 0)
 		return error_context(err, "scenario '%s', variant '%s', launch %u", sc->phase->name,
 			a->arm->name, b->launch + 1);
 	return 0;
@@ -207,7 +222,7 @@ static int warm(const struct bench *b, const struct scenario *sc, struct asker *
 	for (size_t i = 0; i < b->n_arms; i++) {
 		struct sample one = {0};
 
-		if (slice_of(b, sc, &v[i], requests, &one, err) < 0)
+		if (asker_slice(b, sc, &v[i], requests, &one, err) < 0)
 			return -1;
 		if (i == 0)
 			*base_wall = one.wall_ns ? one.wall_ns : 1;
@@ -280,32 +295,37 @@ static int open_run(
 		       : batch_open(&o, &a->batch, err);
 }
 
+int asker_open(const struct bench *b, const struct scenario *sc, struct asker *a, struct error *err)
+{
+	int r;
+
+	if (sc->phase->kind == PHASE_RUN)
+		r = open_run(b, sc, a, err);
+	else
+		r = mix_make(b->o->plan, sc->phase, &a->arm->vars, &a->mix, err) < 0
+			    ? -1
+			    : load_open(&a->mix.plan, &a->load, err);
+	return r < 0 ? error_context(err, "scenario '%s'", sc->phase->name) : 0;
+}
+
+void asker_close(struct asker *a)
+{
+	if (a->load)
+		load_close(a->load);
+	mix_release(&a->mix);
+	free(a->command);
+	batch_close(a->batch);
+}
+
 static int open_askers(
 	const struct bench *b, const struct scenario *sc, struct asker *v, struct error *err)
 {
 	for (size_t i = 0; i < b->n_arms; i++) {
 		v[i].arm = &b->arms[i];
-		if (sc->phase->kind == PHASE_RUN) {
-			if (open_run(b, sc, &v[i], err) < 0)
-				return error_context(err, "scenario '%s'", sc->phase->name);
-			continue;
-		}
-		if (mix_make(b->o->plan, sc->phase, &v[i].arm->vars, &v[i].mix, err) < 0 ||
-			load_open(&v[i].mix.plan, &v[i].load, err) < 0)
-			return error_context(err, "scenario '%s'", sc->phase->name);
+		if (asker_open(b, sc, &v[i], err) < 0)
+			return -1;
 	}
 	return 0;
-}
-
-static void close_askers(const struct bench *b, struct asker *v)
-{
-	for (size_t i = 0; i < b->n_arms; i++) {
-		if (v[i].load)
-			load_close(v[i].load);
-		mix_release(&v[i].mix);
-		free(v[i].command);
-		batch_close(v[i].batch);
-	}
 }
 
 static void tell(const struct bench *b, const struct scenario *sc, uint32_t round)
@@ -332,6 +352,7 @@ static int measure_rounds(struct bench *b, uint32_t scenario, struct asker *v, s
 
 	for (uint32_t i = 0; i < b->n_arms; i++)
 		order[i] = i;
+	beside_rounds_begin(b, sc, v);
 	for (uint32_t round = 0; round < sc->slices; round++) {
 		tell(b, sc, round);
 		if (canary_run(b, err) < 0)
@@ -342,11 +363,14 @@ static int measure_rounds(struct bench *b, uint32_t scenario, struct asker *v, s
 			uint32_t arm = order[round % 2 ? b->n_arms - 1 - i : i];
 			struct sample one = {b->launch, scenario, arm, round, 0, 0, 0, 0};
 
-			if (slice_of(b, sc, &v[arm], sc->requests, &one, err) < 0)
+			beside_choose(b, sc, round, &v[arm]);
+			if (asker_slice(b, sc, &v[arm], sc->requests, &one, err) < 0)
 				return -1;
 			samples_add(&b->samples, &one);
+			beside_keep(b, scenario, arm, &v[arm], &one);
 		}
 	}
+	beside_rounds_end(b, scenario, v);
 	return 0;
 }
 
@@ -378,8 +402,11 @@ int scenario_measure(struct bench *b, uint32_t scenario, struct error *err)
 	if (r == 0)
 		r = measure_rounds(b, scenario, v, err);
 	if (r == 0)
+		r = beside_rounds(b, scenario, v, err);
+	if (r == 0)
 		warn_remark(b, sc, v);
-	close_askers(b, v);
+	for (size_t i = 0; i < b->n_arms; i++)
+		asker_close(&v[i]);
 	return r;
 }
 

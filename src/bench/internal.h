@@ -2,7 +2,9 @@
 #pragma once
 
 #include "bench/bench.h"
+#include "bench/counting.h"
 #include "load/mix.h"
+#include "service/batch.h"
 #include "service/service.h"
 #include "stats/stats.h"
 
@@ -46,6 +48,46 @@ struct scenario {
 	uint32_t slices;
 };
 
+/* What was counted in the slices of one arm, scenario and launch, of one mode. */
+struct tally {
+	uint32_t launch, scenario, arm;
+	enum counter_mode mode;
+	uint64_t requests;
+	struct counting_sum sum;
+};
+
+/* User and kernel time of all slices of one arm, scenario and launch. */
+struct parted {
+	uint32_t scenario, arm;
+	struct cpu_split cpu;
+};
+
+/* What stands beside the samples: nothing of it enters the comparison. */
+struct beside {
+	struct counting_source source;
+	struct counters result; /* state and note, until beside_conclude() */
+	struct tally *v;
+	size_t n, cap;
+	struct parted *parts;
+	size_t n_parts, cap_parts;
+};
+
+/* What asks one arm during one scenario. */
+struct asker {
+	struct arm *arm;
+	struct load *load; /* of an http phase */
+	struct mix mix;
+	char *command; /* of a run phase */
+	struct batch *batch;
+	const struct strv *prefix; /* in front of the command of a run phase; NULL: nothing */
+	struct load_result sum; /* of the slices of an http phase: times, and the last latencies */
+	uint64_t server_cpu_ns;
+	struct cpu_split split; /* of the measured slices */
+	struct beside *beside;  /* counts the next slice; NULL: it is not counted */
+	enum counter_mode mode;
+	struct counting_sum counted; /* by the last slice that was */
+};
+
 struct bench {
 	const struct bench_options *o;
 	const char **names; /* of the variants, the null arm last */
@@ -68,6 +110,7 @@ struct bench {
 	uint64_t canary_next;        /* not before this time since `begun` */
 	struct strv warnings;
 	struct samples samples;
+	struct beside beside;
 };
 
 /* A warning, told at once and kept for the result; the same text only once. */
@@ -92,7 +135,41 @@ int canary_run(struct bench *b, struct error *err);
 
 /* ---- bench_slice.c ---- */
 
+/* Everything but the arm is filled in. On failure asker_close() is due all the same. */
+int asker_open(
+	const struct bench *b, const struct scenario *sc, struct asker *a, struct error *err);
+void asker_close(struct asker *a);
+/* One slice: fills requests, CPU and wall time. requests: how many, 1 for a run. */
+int asker_slice(const struct bench *b, const struct scenario *sc, struct asker *a,
+	uint64_t requests, struct sample *one, struct error *err);
+
 /* Warms up, calibrates on the first launch, and measures all slices of one scenario. */
 int scenario_measure(struct bench *b, uint32_t scenario, struct error *err);
 /* CPU that the services use while nobody asks them. */
 int idle_check(struct bench *b, struct error *err);
+
+/* ---- beside.c ---- */
+
+/* Finds out what can be counted; nothing when counters are off. */
+void beside_begin(struct bench *b);
+/* Around all slices of a scenario that are compared. */
+void beside_rounds_begin(const struct bench *b, const struct scenario *sc, struct asker *v);
+void beside_rounds_end(struct bench *b, uint32_t scenario, struct asker *v);
+/* Around a slice: opens the counters when this one is counted, else NULL; reads and closes them.
+ * Where that fails, the counters' note says why. */
+struct counting *beside_open(struct asker *a, bool batch);
+void beside_close(struct asker *a, struct counting *c);
+/* Whether and in which mode the compared slices of this round are counted: those of a batch program
+ * are, which rarely leaves its processor. */
+void beside_choose(struct bench *b, const struct scenario *sc, uint32_t round, struct asker *a);
+/* Keeps what this slice counted, if it did. */
+void beside_keep(struct bench *b, uint32_t scenario, uint32_t arm, const struct asker *a,
+	const struct sample *one);
+/* Slices of their own for the counters of a service: saving and loading them whenever the processor
+ * changes its task must not be part of what is compared. */
+int beside_rounds(struct bench *b, uint32_t scenario, struct asker *v, struct error *err);
+/* A scenario is left out: those that are kept have new numbers. */
+void beside_moved(struct bench *b, const uint32_t *moved);
+/* Figures of all that was counted; names as the scenarios' in the comparison. */
+void beside_conclude(const struct bench *b, const char *const *scenarios, struct counters *ret);
+void beside_release(struct beside *e);

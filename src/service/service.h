@@ -52,6 +52,12 @@ bool service_alive(const struct service *s);
 pid_t service_pid(const struct service *s);
 /* CPU time of its whole process tree so far, reaped processes included; monotonic. */
 int service_cpu_ns(struct service *s, uint64_t *ret, struct error *err);
+/* The same in two parts, approximately: most kernels tell user and kernel time apart by what runs
+ * at each tick of their clock, so only the difference over many ticks says anything. */
+struct cpu_split {
+	uint64_t user_ns, kernel_ns;
+};
+void service_cpu_split(const struct service *s, struct cpu_split *ret);
 /* Pids of its tree, main process first. malloc'ed; returns count. */
 size_t service_tree(const struct service *s, pid_t **ret);
 /* Remembers the processes of its tree, in addition to those of earlier calls; at most 256. */
