@@ -306,14 +306,29 @@ static int compare(const struct bench *b, bool counters, struct comparisons *ret
 	return r;
 }
 
+/* What was measured stands without it, too. */
+static void simulate(struct bench *b, struct comparisons *c)
+{
+	struct error err = ERROR_INIT;
+
+	if (b->o->plan->bench.counters != BENCH_COUNTERS_CALLGRIND)
+		return;
+	if (simulate_run(b, c, &c->counters, &err) < 0) {
+		counters_note(&c->counters, "the simulation by callgrind failed: %s", err.msg);
+		bench_warn(b, "the simulation by callgrind failed: %s", err.msg);
+	}
+	error_release(&err);
+}
+
 /* The result, with the warnings of the measuring in front of those of the statistics. */
-static int conclude(const struct bench *b, struct comparisons *ret, struct error *err)
+static int conclude(struct bench *b, struct comparisons *ret, struct error *err)
 {
 	auto_strv struct strv lines = STRV_INIT;
 	struct comparisons c = {0};
 
 	if (compare(b, true, &c, err) < 0)
 		return -1;
+	simulate(b, &c);
 	strv_add_all(&lines, &b->warnings);
 	if (*c.warnings)
 		strv_add(&lines, c.warnings);
@@ -379,7 +394,8 @@ static int prepare(struct bench *b, struct error *err)
 	b->least = b->launches;
 	rng_seed(&b->rng, pb->seed);
 	if (make_arms(b, err) < 0 || choose_scenarios(b, err) < 0 || check_peers(b, err) < 0 ||
-		cores_choose(&b->cores, err) < 0 || dir_create(b->o->folder, 0755, err) < 0)
+		simulate_check(b, err) < 0 || cores_choose(&b->cores, err) < 0 ||
+		dir_create(b->o->folder, 0755, err) < 0)
 		return -1;
 	b->left_out = xcalloc(b->o->plan->train.n_services + 1, sizeof(*b->left_out));
 	if (service_content(&b->o->plan->train, b->o->folder, err) < 0)

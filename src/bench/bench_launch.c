@@ -89,7 +89,8 @@ static int start_one(struct bench *b, const struct plan_service *plan, bool *lef
 	struct error *err)
 {
 	struct running *ret = &v[*n];
-	auto_free char *note = NULL;
+	auto_free char *note = NULL, *slow_run = NULL;
+	struct plan_service slow;
 	int wanted;
 	auto_free char *work = path_join(folder, plan->name);
 	auto_free char *log = xasprintf("%s.log", work);
@@ -113,6 +114,11 @@ static int start_one(struct bench *b, const struct plan_service *plan, bool *lef
 	note = service_user_note(plan);
 	if (note)
 		bench_warn(b, "%s", note);
+	if (b->simulating && plan->subject) {
+		if (simulate_service(plan, folder, &slow, &slow_run, err) < 0)
+			return -1;
+		so.plan = &slow;
+	}
 	if (service_start(&so, &ret->service, err) < 0)
 		return -1;
 	service_placed(ret->service, vars);

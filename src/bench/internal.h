@@ -111,6 +111,7 @@ struct bench {
 	struct strv warnings;
 	struct samples samples;
 	struct beside beside;
+	bool simulating; /* the services that are started run under callgrind */
 };
 
 /* A warning, told at once and kept for the result; the same text only once. */
@@ -173,3 +174,15 @@ void beside_moved(struct bench *b, const uint32_t *moved);
 /* Figures of all that was counted; names as the scenarios' in the comparison. */
 void beside_conclude(const struct bench *b, const char *const *scenarios, struct counters *ret);
 void beside_release(struct beside *e);
+
+/* ---- simulate.c ---- */
+
+/* That what `counters: callgrind` needs is installed, before anything is measured. */
+int simulate_check(const struct bench *b, struct error *err);
+/* The subject as it is started under callgrind: a copy of plan with another command, *text, which
+ * is the caller's. folder: the arm's. */
+int simulate_service(const struct plan_service *plan, const char *folder, struct plan_service *ret,
+	char **text, struct error *err);
+/* The pass after the comparison. On failure nothing is added to ret. */
+int simulate_run(
+	struct bench *b, const struct comparisons *c, struct counters *ret, struct error *err);

@@ -105,16 +105,23 @@ static void simulated_release(struct simulated *s)
 	free(s->variant);
 }
 
+void counters_drop_simulated(struct counters *c)
+{
+	for (size_t i = 0; i < c->n_simulated; i++)
+		simulated_release(&c->simulated[i]);
+	free(c->simulated);
+	c->simulated = NULL;
+	c->n_simulated = c->cap_simulated = 0;
+}
+
 void counters_release(struct counters *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		free(c->v[i].scenario);
 		free(c->v[i].variant);
 	}
-	for (size_t i = 0; i < c->n_simulated; i++)
-		simulated_release(&c->simulated[i]);
+	counters_drop_simulated(c);
 	free(c->v);
-	free(c->simulated);
 	free(c->note);
 	memset(c, 0, sizeof(*c));
 }

@@ -91,6 +91,7 @@ struct counted *counters_add(
 	struct counters *c, const char *scenario, const char *variant, bool per_run);
 struct simulated *counters_add_simulated(
 	struct counters *c, const char *scenario, const char *variant, bool per_run);
+void counters_drop_simulated(struct counters *c);
 /* One more sentence of the note; the same only once. */
 void counters_note(struct counters *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Whether anything of this counter is there. */
