@@ -351,6 +351,27 @@ static int simulate_one(struct bench *b, const struct scenario *measured, struct
 	return r;
 }
 
+static void compare(const struct simulated *base, struct simulated *to)
+{
+	to->instructions_ratio = to->instructions / base->instructions;
+	/* Code that fits into the cache hardly misses: no ratio comes of nothing. */
+	if (base->i1_misses > 0)
+		to->i1_ratio = to->i1_misses / base->i1_misses;
+}
+
+static int simulate_scenario(
+	struct bench *b, size_t scenario, double base_ns, struct simulated *row, struct error *err)
+{
+	for (size_t k = 0; k < b->n_arms; k++) {
+		if (simulate_one(b, &b->scenarios[scenario], &b->arms[k], base_ns, &row[k], err) <
+			0)
+			return -1;
+		if (k)
+			compare(row, &row[k]);
+	}
+	return 0;
+}
+
 /* All scenarios of the present combination of settings. rows: by scenario, then by arm. */
 static int simulate_combination(
 	struct bench *b, const struct comparisons *c, struct simulated *rows, struct error *err)
@@ -363,12 +384,12 @@ static int simulate_combination(
 		return 0;
 	if (launch_start(b, err) < 0)
 		return -1;
-	for (size_t i = 0; i < b->n_scenarios; i++)
-		for (size_t k = 0; k < b->n_arms; k++)
-			if (b->scenarios[i].combination == b->combination &&
-				simulate_one(b, &b->scenarios[i], &b->arms[k], c->v[i].base_ns,
-					&rows[i * b->n_arms + k], err) < 0)
-				return -1;
+	for (size_t i = 0; i < b->n_scenarios; i++) {
+		if (b->scenarios[i].combination != b->combination)
+			continue;
+		if (simulate_scenario(b, i, c->v[i].base_ns, &rows[i * b->n_arms], err) < 0)
+			return -1;
+	}
 	return launch_stop(b, err);
 }
 

@@ -66,6 +66,8 @@ struct simulated *counters_add_simulated(
 		.per_run = per_run,
 		.instructions = NAN,
 		.i1_misses = NAN,
+		.instructions_ratio = NAN,
+		.i1_ratio = NAN,
 		.outside = NAN,
 		.assembly = NAN};
 	return one;
@@ -188,7 +190,9 @@ static json_t *simulated_json(const struct simulated *s)
 	set_place(o, s->scenario, s->variant, s->per_run);
 	json_object_set_new(o, "requests", json_u64(s->requests));
 	json_object_set_new(o, "instructions", real(s->instructions));
+	json_object_set_new(o, "instructions_ratio", real(s->instructions_ratio));
 	json_object_set_new(o, "i1_misses", real(s->i1_misses));
+	json_object_set_new(o, "i1_misses_ratio", real(s->i1_ratio));
 	json_object_set_new(o, "outside_share", real(s->outside));
 	json_object_set_new(o, "assembly_share", real(s->assembly));
 	for (size_t i = 0; i < s->n_top; i++) {

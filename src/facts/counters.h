@@ -52,10 +52,11 @@ struct simulated_function {
 struct simulated {
 	char *scenario, *variant;
 	bool per_run;
-	uint64_t requests;              /* that were counted; the same for all variants */
-	double instructions, i1_misses; /* per request or run */
-	double outside;                 /* share of the instructions in other objects than the
-					 * project's binaries (system libraries), 0 to 1 */
+	uint64_t requests;                   /* that were counted; the same for all variants */
+	double instructions, i1_misses;      /* per request or run */
+	double instructions_ratio, i1_ratio; /* to the base; NAN: of the base, or not known */
+	double outside;                      /* share of the instructions in other objects than the
+					      * project's binaries (system libraries), 0 to 1 */
 	double assembly; /* share in functions of the binaries whose source is assembly; NAN: not
 			  * known, because there is no debug information */
 	struct simulated_function *top; /* those with most instructions first */

@@ -131,6 +131,7 @@ void report_bench_text(const struct report *r, const char *label, struct buf *ou
 			continue;
 		buf_addf(out, "Run %zu\n", i + 1);
 		report_comparison_notes(run_of(r, i), out);
+		report_counters_text(run_of(r, i), label, out);
 	}
 	buf_addc(out, '\n');
 }

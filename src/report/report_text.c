@@ -191,6 +191,7 @@ void report_comparison_text(const struct comparisons *c, const char *label, stru
 	report_print_table(t, out);
 	report_comparison_reading(c, out);
 	report_comparison_notes(c, out);
+	report_counters_text(c, label, out);
 	buf_addc(out, '\n');
 }
 

@@ -288,6 +288,7 @@ void section_comparison(struct doc *d, const struct report *r)
 		"Filled points: a difference is shown. Hollow points: none is. Squares: the null "
 		"arm. Lines: 95 % intervals.");
 	add_reading(d, c);
+	section_counters(d, c, label);
 	add_drift(d, r, label);
 	add_latencies(d, r, label);
 }

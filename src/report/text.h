@@ -13,6 +13,8 @@ void report_print_table(struct table *t, struct buf *out);
  * this one. */
 void report_comparison_reading(const struct comparisons *c, struct buf *out);
 void report_comparison_notes(const struct comparisons *c, struct buf *out);
+/* What stands beside it: counters, and why there are none; nothing when they are off. */
+void report_counters_text(const struct comparisons *c, const char *label, struct buf *out);
 
 /* What a figure of the base counts: "request", "run", or "" when the rows differ. */
 const char *report_unit(const struct comparisons *c);
