@@ -284,23 +284,29 @@ static int add(struct reading *r, uint64_t *to, uint64_t v)
 	return 0;
 }
 
+/* "+3", "-1", "*" or a number: where the cost arose. */
+static int pass_position(struct reading *r, const char **p)
+{
+	bool same = **p == '*';
+	uint64_t ignored;
+
+	if (**p == '+' || **p == '-' || same)
+		++*p;
+	if ((!same && !number(p, &ignored)) || (**p && **p != ' ' && **p != '\t'))
+		return corrupt(r, "a position must be a number");
+	*p = skip_spaces(*p);
+	return 0;
+}
+
 static int cost_line(struct reading *r, const char *p)
 {
-	uint64_t v[EVENTS_MAX], ignored;
+	uint64_t v[EVENTS_MAX];
 
 	if (!r->n_events)
 		return corrupt(r, "a cost stands before the line with the events");
-	for (size_t i = 0; i < r->n_positions; i++) {
-		bool same = *p == '*';
-
-		if (*p == '+' || *p == '-' || same)
-			p++;
-		if (!same && !number(&p, &ignored))
-			return corrupt(r, "a position must be a number");
-		if (*p && *p != ' ' && *p != '\t')
-			return corrupt(r, "a position must be a number");
-		p = skip_spaces(p);
-	}
+	for (size_t i = 0; i < r->n_positions; i++)
+		if (pass_position(r, &p) < 0)
+			return -1;
 	if (costs(r, p, v) < 0)
 		return -1;
 	if (r->skip) {

@@ -110,7 +110,7 @@ static void say_absent(struct counters *note, int e)
 	else
 		counters_note(note,
 			"hardware counters are absent: this machine has none, as most virtual "
-			"machines; 'counters: callgrind' counts instructions in a simulation");
+			"machines; 'counters: callgrind' simulates some");
 }
 
 static void say_missing(const struct counting_source *s, struct counters *note)

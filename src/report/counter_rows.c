@@ -203,14 +203,12 @@ static void simulated_remarks(const struct counters *k, struct buf *out)
 	for (size_t i = 0; i < k->n_simulated; i++)
 		unknown |= isnan(k->simulated[i].assembly);
 	buf_adds(out,
-		"simulated: by callgrind, not measured: user mode alone, one request after the "
-		"other, so without an interval; a difference there is one of code, not of "
-		"time\n");
-	buf_adds(out, "outside the binaries: the share of the instructions that no profile of the "
-		      "project reaches (system libraries)\n");
+		"simulated: by callgrind, not measured; user mode alone, one request after the "
+		"other\n");
+	buf_adds(out, "outside the binaries: share of the instructions that no profile reaches "
+		      "(system libraries)\n");
 	if (unknown)
-		buf_adds(out, "assembly in the binaries is not known: they have no debug "
-			      "information\n");
+		buf_adds(out, "assembly is not known: the binaries have no debug information\n");
 }
 
 void counter_remarks(const struct comparisons *c, struct buf *out)
@@ -218,17 +216,17 @@ void counter_remarks(const struct comparisons *c, struct buf *out)
 	const struct counters *k = &c->counters;
 
 	if (k->state == COUNTERS_COUNTED)
-		buf_adds(out, "user, kernel: hardware counters in that mode, medians of the "
-			      "launches; in brackets the 95 % interval of that figure alone\n");
+		buf_adds(out, "user, kernel: hardware counters by mode, with the 95 % interval of "
+			      "each figure alone\n");
 	if (k->state == COUNTERS_COUNTED && k->running < 0.995)
 		buf_addf(out,
-			"scaled: events shared the processor's counters, one had its own for %.0f "
-			"%% "
-			"of the time alone; all are scaled up to the whole time\n",
+			"scaled up: the events shared the processor's counters; one had its own "
+			"for "
+			"%.0f %% of the time\n",
 			k->running * 100);
 	if (has_shares(k))
-		buf_adds(out, "kernel's share: approximate, sampled by the kernel's clock over all "
-			      "slices; no profile changes the kernel\n");
+		buf_adds(out, "kernel's share: approximate, sampled by the kernel's clock; no "
+			      "profile changes the kernel\n");
 	simulated_remarks(k, out);
 	if (k->note)
 		buf_addf(out, "%s\n", k->note);
