@@ -30,6 +30,7 @@ void report_release(struct report *r)
 		samples_release(&r->repeats[i].samples);
 	}
 	free(r->repeats);
+	luck_release(&r->luck);
 	free(r->given_label);
 	strv_release(&r->added_plain);
 	strv_release(&r->added_instrumented);

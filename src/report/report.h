@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "facts/compile.h"
 #include "facts/coverage.h"
+#include "facts/luck.h"
 #include "facts/profile_facts.h"
 #include "facts/training.h"
 #include "facts/trial.h"
@@ -50,6 +51,7 @@ struct report {
 	struct samples samples;
 	struct report_repeat *repeats; /* further runs of `comparisons` */
 	size_t n_repeats;
+	struct luck luck; /* what a mere relink changes; relinks 0: not asked */
 	struct strv added_plain, added_instrumented, added_optimised; /* closed lists (rule 10) */
 	struct report_launcher *launchers;
 	size_t n_launchers, cap_launchers;

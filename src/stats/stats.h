@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "facts/luck.h"
 #include "facts/trial.h"
 
 /* Deterministic generator (xoshiro256**, Blackman and Vigna 2018), seeded by splitmix64. */
@@ -124,3 +125,37 @@ uint32_t stats_more_launches(const struct comparison *c, double wanted);
 uint32_t stats_unresolved(const struct comparisons *c);
 /* The fewest launches with which m scenarios can be shown at all, all of them going one way. */
 uint32_t stats_launches_needed(size_t m);
+
+/* ---- Relinks --------------------------------------------------------------------------------- */
+
+/* What samples of relinks stand for: variants 0 to relinks-1 are the base's, the next as many the
+ * other build's, and what follows is not looked at. */
+struct luck_frame {
+	const char *const *scenarios;
+	size_t n_scenarios;
+	uint32_t relinks;      /* of each build, 2 or more */
+	const bool *held_out;  /* of the scenarios; NULL: none */
+	const double *shares;  /* of the scenarios, their sum is 1; NULL: nothing for all of them */
+	const double *shipped; /* ratios of the builds as they ship, the last one for all; NAN */
+};
+/* Fills rows and launches of ret. The relink and the launch are both random factors, crossed:
+ * every relink is alive in every launch. Per launch, a relink's figure is the median over the
+ * slices of its log cost against the mean of all relinks in the same slice.
+ *
+ * Spread: variance components by the analysis of variance (Searle, Casella and McCulloch, Variance
+ * Components, 1992, chapter 4), from the means of the relinks and from what is left beside relink
+ * and launch. Range: the 95 % prediction interval of the difference of two new means, normal,
+ * sqrt(2) s t(n-1). Gain: difference of the averages over the relinks; its variance is the sum of
+ * those over relinks and over launches (min F', Clark 1973, Journal of Verbal Learning and Verbal
+ * Behavior 12, 335-359: never too small, since the error is in both), its degrees of freedom are
+ * Satterthwaite's (1946). That a build's layout is a source of variance of its own, to be sampled
+ * by building it again: Kalibera and Jones 2013, Rigorous Benchmarking in Reasonable Time. The
+ * intervals of the gains hold together over the scenarios (Sidak); the ranges each by itself.
+ *
+ * ERR_MISMATCH when a relink lacks a slice, requests or CPU time. */
+int stats_luck(
+	const struct samples *s, const struct luck_frame *f, struct luck *ret, struct error *err);
+/* One scenario: y[relink * launches + launch], the base's relinks and then the other's; level: of
+ * the gain's interval. Sets all but names and shipped. */
+void stats_relinks(
+	const double *y, uint32_t relinks, uint32_t launches, double level, struct luck_row *ret);
