@@ -247,6 +247,9 @@ enum bench_counters {
 	BENCH_COUNTERS_CALLGRIND, /* and once more in a simulation, which is slow */
 	BENCH_COUNTERS_OFF
 };
+/* Of two relinks the spread is no more than a guess; and all are alive together. */
+#define PLAN_RELINKS_MIN 3
+#define PLAN_RELINKS_MAX 12
 
 struct plan_bench {
 	bool enabled;
@@ -262,6 +265,7 @@ struct plan_bench {
 	uint32_t slices;        /* measured slices per launch, scenario and variant; default 12 */
 	uint64_t slice_ns;      /* default 50 ms */
 	enum bench_counters counters;
+	uint32_t relinks;       /* of each build, with other layouts; 0: none */
 	uint64_t seed;
 };
 

@@ -84,6 +84,9 @@ static const struct key bench[] = {
 		       "where "
 		       "the machine has them and allows them; `callgrind`: also one run of each "
 		       "variant in a simulation, which is slow; `off`: nothing."},
+	{"relinks", KEY_U32, BENCH(relinks), PLAN_RELINKS_MIN, PLAN_RELINKS_MAX,
+		.doc = "Relinks of each build with random padding, 3 to 12: their spread is "
+		       "measured after the comparison; default: none."},
 	{"seed", KEY_U64, BENCH(seed), 0, UINT64_MAX, .doc = "Of the order of slices; default 1."},
 };
 const struct key_table table_bench = {"bench", bench, ARRAY_SIZE(bench)};

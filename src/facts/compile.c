@@ -75,7 +75,7 @@ void compile_record_release(struct compile_record *r)
 {
 	char *texts[] = {r->id, r->parent, r->language, r->tool, r->cwd, r->output, r->crate_name,
 		r->crate_type, r->metadata, r->target_triple, r->source, r->text_hash, r->map_error,
-		r->why, r->launcher};
+		r->why, r->launcher, r->linker};
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		free(texts[i]);
@@ -181,6 +181,7 @@ json_t *compile_record_json(const struct compile_record *r)
 	if (r->n_links)
 		json_object_set_new(o, "links", links_json(r));
 	json_set_text(o, "text_hash", r->text_hash);
+	json_set_text(o, "linker", r->linker);
 	json_set_text(o, "map_error", r->map_error);
 	return o;
 }
@@ -256,6 +257,7 @@ static void texts_from_json(const json_t *o, struct compile_record *r)
 	fact_take_str(o, "target_triple", &r->target_triple);
 	fact_take_str(o, "source", &r->source);
 	fact_take_str(o, "text_hash", &r->text_hash);
+	fact_take_str(o, "linker", &r->linker);
 	fact_take_str(o, "map_error", &r->map_error);
 }
 

@@ -86,6 +86,7 @@ struct compile_record {
 	struct link_input *links; /* kinds LINK and COMPILE_LINK of target code */
 	size_t n_links, cap_links;
 	char *text_hash; /* of the linked file's code right after the link; NULL: none or no link */
+	char *linker;    /* that made it: "GNU ld", "gold", "lld", "mold"; NULL: not known */
 	char *map_error; /* why the links are not known although they should be; or NULL */
 };
 

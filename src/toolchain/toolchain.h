@@ -75,3 +75,17 @@ char *toolchain_cxx_name(const char *cc);
 
 /* Folders whose objects are class toolchain. */
 int toolchain_folders(const struct compiler *c, struct strv *ret, struct error *err);
+
+/* The linker of LLVM. */
+#define LLD_PADDING 20 /* from this one on: --randomize-section-padding */
+struct lld {
+	char *path;
+	int major;
+	char *version; /* "lld 22.1.8" */
+};
+void lld_release(struct lld *l);
+/* One that can pad at random between sections: that of LLVM `llvm`, which gives the same code to
+ * link-time optimisation as the build has, else the newest. Looks in PATH and beside the compilers.
+ * ERR_ENVIRONMENT with the package to install. */
+int toolchain_find_lld(const struct compiler *compilers, size_t n, int llvm, const char *path_list,
+	struct lld *ret, struct error *err);

@@ -26,6 +26,7 @@ static void collect(struct compile_record *r, const char *map_path, const char *
 		linkmap_parse(buf_str(&text), &map, &err) < 0 ||
 		evidence_collect(r, &map, kept, &err) < 0)
 		r->map_error = xstrdup(err.msg);
+	r->linker = xstrdup(map.linker);
 	map_inputs_release(&map);
 	error_release(&err);
 }

@@ -196,6 +196,7 @@ static void gnu_section(struct map_inputs *m, const char *p, const char *end)
 
 struct gnu_state {
 	bool members, map;
+	bool gold; /* its headers say the same in other words */
 };
 
 static void gnu_line(struct map_inputs *m, struct gnu_state *s, const char *p, const char *end)
@@ -205,10 +206,12 @@ static void gnu_line(struct map_inputs *m, struct gnu_state *s, const char *p, c
 	for (size_t i = 0; i < ARRAY_SIZE(gnu_included); i++)
 		if (begins(p, end, gnu_included[i])) {
 			s->members = true;
+			s->gold |= i == 1;
 			return;
 		}
 	if (is_gnu_header(p, end)) {
 		s->members = false;
+		s->gold |= begins(p, end, "Memory map");
 		s->map = begins(p, end, "Linker script and memory map") ||
 			 begins(p, end, "Memory map");
 		return;
@@ -250,5 +253,6 @@ int linkmap_parse(const char *text, struct map_inputs *ret, struct error *err)
 	}
 	if (!known)
 		return error_set(err, ERR_CORRUPT, "not a linker map of GNU ld, gold, lld or mold");
+	ret->linker = numbers == 4 ? "lld" : numbers ? "mold" : s.gold ? "gold" : "GNU ld";
 	return 0;
 }

@@ -12,6 +12,7 @@ struct map_input {
 };
 
 struct map_inputs {
+	const char *linker;  /* whose map it is: "GNU ld", "gold", "lld" or "mold" */
 	struct map_input *v; /* each once, in the order of the map */
 	size_t n, cap;
 	size_t *slots, n_slots; /* hash table of the entries, private */

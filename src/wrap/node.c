@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-#define NODE_FORMAT "whet shim node 4"
+#define NODE_FORMAT "whet shim node 5"
 
 void shim_node_release(struct shim_node *n)
 {
@@ -21,6 +21,8 @@ void shim_node_release(struct shim_node *n)
 	free(n->target);
 	free(n->instrument_linker);
 	free(n->evidence);
+	free(n->relinker);
+	strv_release(&n->relinked);
 	for (size_t i = 0; i < n->n_compilers; i++) {
 		strv_release(&n->compilers[i].compile);
 		strv_release(&n->compilers[i].link);
@@ -105,6 +107,9 @@ int shim_node_write(const struct shim_node *n, const char *path, struct error *e
 	json_set_text(o, "target", n->target);
 	json_set_text(o, "instrument_linker", n->instrument_linker);
 	json_set_text(o, "evidence", n->evidence);
+	json_object_set_new(o, "relinks", json_integer(n->relinks));
+	json_set_text(o, "relinker", n->relinker);
+	json_object_set_new(o, "relinked", json_from_strv(&n->relinked));
 	json_object_set_new(o, "compilers", compilers_json(n));
 	json_object_set_new(o, "tools", tools_json(n));
 	text = json_dumps(o, JSON_COMPACT);
@@ -185,6 +190,9 @@ static int node_from(const json_t *o, struct shim_node *n, struct error *err)
 	n->target_dir = json_opt_str(o, "target_dir");
 	n->target = json_opt_str(o, "target");
 	n->instrument_linker = json_opt_str(o, "instrument_linker");
+	n->relinks = (uint32_t)json_opt_int(o, "relinks", 0);
+	n->relinker = json_opt_str(o, "relinker");
+	json_opt_strv(o, "relinked", &n->relinked);
 	if (compilers_from(json_object_get(o, "compilers"), n, err) < 0)
 		return -1;
 	return tools_from(json_object_get(o, "tools"), n, err);

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "base/strv.h"
@@ -37,7 +38,10 @@ struct shim_node {
 	char *target_dir; /* cargo's target folder; NULL without cargo */
 	char *target;     /* cargo's target triple; NULL */
 	char *instrument_linker;
-	char *evidence; /* path of the program that reads linker maps */
+	char *evidence;       /* path of the program that reads linker maps */
+	uint32_t relinks;     /* of each link that one of `relinked` may come of */
+	char *relinker;       /* path of the lld that makes them; NULL without relinks */
+	struct strv relinked; /* file names of the released binaries */
 	struct node_compiler *compilers;
 	size_t n_compilers, cap_compilers;
 	struct node_tool *tools;

@@ -245,7 +245,8 @@ static void add_flags(struct preparation *p)
 	}
 }
 
-static int link_name(const struct preparation *p, const char *name, struct error *err)
+/* A link `name` in the shim folder to a program. */
+static int link_to(const struct preparation *p, const char *name, const char *to, struct error *err)
 {
 	auto_free char *path = path_join(p->n->folder, name);
 	auto_free char *temporary = xasprintf("%s.%d", path, (int)getpid());
@@ -254,13 +255,30 @@ static int link_name(const struct preparation *p, const char *name, struct error
 
 	if (n >= 0) {
 		now[n] = 0;
-		if (strcmp(now, p->n->shim) == 0)
+		if (strcmp(now, to) == 0)
 			return 0;
 	}
 	(void)unlink(temporary);
-	if (symlink(p->n->shim, temporary) < 0 || rename(temporary, path) < 0)
+	if (symlink(to, temporary) < 0 || rename(temporary, path) < 0)
 		return error_set(err, ERR_IO, "cannot make '%s': %s", path, strerror(errno));
 	return 0;
+}
+
+static int link_name(const struct preparation *p, const char *name, struct error *err)
+{
+	return link_to(p, name, p->n->shim, err);
+}
+
+/* gcc looks for lld by this name in the folders of -B. */
+static int make_relinker(const struct preparation *p, struct error *err)
+{
+	auto_free char *folder = path_join(p->n->folder, RELINK_FOLDER);
+
+	if (!p->n->relinks)
+		return 0;
+	if (dir_create(folder, 0755, err) < 0)
+		return -1;
+	return link_to(p, RELINK_FOLDER "/ld.lld", p->n->relinker, err);
 }
 
 /* A launcher that is not there gets no name either: a build may look for one and use it. */
@@ -297,7 +315,9 @@ static int make_folder(const struct preparation *p, struct error *err)
 	for (size_t i = 0; i < p->node.n_tools; i++)
 		if (link_name(p, p->node.tools[i].name, err) < 0)
 			return -1;
-	return link_launchers(p, err) < 0 ? -1 : make_linkers(p, err);
+	if (link_launchers(p, err) < 0 || make_relinker(p, err) < 0)
+		return -1;
+	return make_linkers(p, err);
 }
 
 /* Programs run by the build may run as another user; their profiles still land here. */
@@ -341,6 +361,10 @@ static void fill(struct preparation *p)
 	s->target_dir = xstrdup(n->target_dir);
 	s->target = xstrdup(n->target);
 	s->instrument_linker = xstrdup(n->instrument_linker);
+	s->relinks = n->relinks;
+	s->relinker = xstrdup(n->relinks ? n->relinker : NULL);
+	if (n->relinks)
+		strv_add_all(&s->relinked, n->relinked);
 	add_flags(p);
 	add_own_compilers(p);
 	add_path_compilers(p);
@@ -444,6 +468,12 @@ void wrap_token(const struct wrap_node *n, char hex[65])
 		add_list(&h, &f.compile);
 		add_list(&h, &f.link);
 		flags_release(&f);
+	}
+	/* A kept folder whose link is not done again would have no relinks. */
+	if (n->relinks) {
+		sha256_add(&h, &n->relinks, sizeof(n->relinks));
+		sha256_adds(&h, n->relinker);
+		add_list(&h, n->relinked);
 	}
 	sha256_end(&h, hex);
 }

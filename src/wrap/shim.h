@@ -23,8 +23,13 @@
 #define KEPT_OBJECTS ".%s.objects"
 #define KEPT_ASSEMBLY ".%s.s"
 #define ENV_KEEP "WHET_KEEP"
-#define ENV_RETAG "WHET_RETAG" /* raw version: the kept objects are retagged */
-#define KEEP_FOLDER "linkers"  /* in the shim folder */
+#define ENV_RETAG "WHET_RETAG"   /* raw version: the kept objects are retagged */
+#define KEEP_FOLDER "linkers"    /* in the shim folder */
+#define RELINK_FOLDER "relinker" /* in the shim folder: holds lld as "ld.lld" */
+/* In the log's folder, by a record's id: relinks 1, 2, … and what the linker said to the first that
+ * failed. */
+#define RELINKS ".%s.relinks"
+#define RELINK_OUTPUT "output"
 
 struct shim_call {
 	const struct shim_node *node;
@@ -63,6 +68,8 @@ void shim_leave_launcher(struct shim_call *c);
  * one. */
 extern const char *const shim_linkers[]; /* names, NULL at the end */
 int shim_keep_objects(struct shim_call *c, struct error *err);
+/* The environment as it was before. */
+void shim_keep_restore(struct strv *env);
 /* What the program does when it is started as that linker; does not return when all went well. */
 int shim_link(const char *name, char **argv, struct error *err);
 
@@ -76,5 +83,15 @@ bool shim_is_rust_linker(
 /* Runs the compiler to its end; fills status and CPU time of the record. The wait status is given
  * in ret. */
 int shim_run(struct shim_call *c, int *ret, struct error *err);
+/* Runs something for whet itself; its output goes to a file, "/dev/null" for instance. Its exit
+ * code, or 128 + signal; -1 when it could not be started. */
+int shim_run_aside(const struct strv *argv, const struct strv *env, const char *output);
+/* How many words of a call, from this one on, ask for a file of dependencies: 0, 1 or 2. */
+size_t shim_dependency_words(const char *word);
+/* Links once more, with random padding, what a released binary may be. A relink that fails is no
+ * failure of the call. */
+int shim_relink(const struct shim_call *c, struct error *err);
+/* Whether a released binary of this name may come of a link whose output has that name. */
+bool shim_may_become(const char *output, const char *binary);
 /* Writes the record, links included. */
 int shim_record(struct shim_call *c, struct error *err);

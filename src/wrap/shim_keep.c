@@ -103,7 +103,7 @@ static int keep_all(const char *folder, char **argv, struct error *err)
 	return 0;
 }
 
-static void restore_environment(struct strv *env)
+void shim_keep_restore(struct strv *env)
 {
 	const char *users = env_get(env, ENV_USERS_PATH);
 	auto_free char *list = xstrdup(users);
@@ -182,7 +182,7 @@ int shim_link(const char *name, char **argv, struct error *err)
 			"this linker keeps the objects of one compiler call; it was called outside "
 			"of one");
 	env_copy_current(&env);
-	restore_environment(&env);
+	shim_keep_restore(&env);
 	path = real_linker(folder, name, &env, err);
 	if (!path || keep_all(folder, argv, err) < 0)
 		return -1;

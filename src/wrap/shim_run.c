@@ -138,6 +138,26 @@ static int spawn(struct shim_call *c, int err_fd, pid_t *pid, struct error *err)
 	return 0;
 }
 
+int shim_run_aside(const struct strv *argv, const struct strv *env, const char *output)
+{
+	posix_spawn_file_actions_t actions;
+	int status = 0, e;
+	pid_t pid;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(
+		&actions, STDOUT_FILENO, output, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+	e = posix_spawn(&pid, argv->v[0], &actions, NULL, argv->v, env->v);
+	posix_spawn_file_actions_destroy(&actions);
+	if (e)
+		return -1;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -1;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 static char *headers_path(const struct shim_call *c)
 {
 	return xasprintf("%s/.%s.headers", c->node->log, c->record.id);
@@ -169,10 +189,18 @@ static void ask_for_headers(struct shim_call *c)
 		ask_for_rule(c);
 }
 
-static bool is_dependency_option(const char *a)
+size_t shim_dependency_words(const char *word)
 {
-	return strcmp(a, "-MD") == 0 || strcmp(a, "-MMD") == 0 || strcmp(a, "-MP") == 0 ||
-	       strcmp(a, "-MG") == 0 || strcmp(a, "-MV") == 0 || strncmp(a, "-Wp,-M", 6) == 0;
+	static const char *const with_value[] = {"-MF", "-MT", "-MQ", "-MJ"};
+	static const char *const alone[] = {"-MD", "-MMD", "-MP", "-MG", "-MV"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(with_value); i++)
+		if (strncmp(word, with_value[i], 3) == 0)
+			return word[3] ? 1 : 2;
+	for (size_t i = 0; i < ARRAY_SIZE(alone); i++)
+		if (strcmp(word, alone[i]) == 0)
+			return 1;
+	return strncmp(word, "-Wp,-M", 6) == 0;
 }
 
 /* The call as one that preprocesses to nothing and writes no file of dependencies. */
@@ -186,13 +214,11 @@ static void preprocessing_argv(const struct shim_call *c, struct strv *ret)
 		strv_add(ret, own[k]);
 	for (; i < c->argv.n && strcmp(c->argv.v[i], "--") != 0; i++) {
 		const char *a = c->argv.v[i];
+		size_t words = strncmp(a, "-o", 2) == 0 ? 1 + !a[2] : shim_dependency_words(a);
 
-		if (strncmp(a, "-MF", 3) == 0 || strncmp(a, "-MT", 3) == 0 ||
-			strncmp(a, "-MQ", 3) == 0 || strncmp(a, "-MJ", 3) == 0)
-			i += !a[3];
-		else if (strncmp(a, "-o", 2) == 0)
-			i += !a[2];
-		else if (!is_dependency_option(a))
+		if (words)
+			i += words - 1;
+		else
 			strv_add(ret, a);
 	}
 	for (; i < c->argv.n; i++)
@@ -207,8 +233,6 @@ static void list_headers_again(struct shim_call *c)
 	const struct launcher *l = c->record.launcher ? launcher_named(c->record.launcher) : NULL;
 	auto_free char *path = headers_path(c);
 	auto_strv struct strv argv = STRV_INIT;
-	posix_spawn_file_actions_t actions;
-	pid_t pid;
 
 	if (!c->compiler || c->record.kind == CALL_RUSTC || c->record.status != 0 ||
 		!env_get(&c->env, "CC_PRINT_HEADERS") ||
@@ -216,13 +240,7 @@ static void list_headers_again(struct shim_call *c)
 		return;
 	preprocessing_argv(c, &argv);
 	ask_for_rule(c);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	if (posix_spawn(&pid, argv.v[0], &actions, NULL, argv.v, c->env.v) == 0)
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	posix_spawn_file_actions_destroy(&actions);
+	(void)shim_run_aside(&argv, &c->env, "/dev/null");
 }
 
 static int run_once(struct shim_call *c, int *ret, struct error *err)
@@ -369,6 +387,8 @@ int shim_record(struct shim_call *c, struct error *err)
 {
 	int r = retag(c, err) < 0 || keep_assembly(c, err) < 0 ? -1 : write_record(c, err);
 
+	if (r == 0)
+		r = shim_relink(c, err);
 	if (c->kept)
 		(void)tree_remove(c->kept, NULL);
 	return r;

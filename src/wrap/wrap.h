@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "base/strv.h"
@@ -37,6 +38,9 @@ struct wrap_node {
 	const char *hook;              /* hook object, MODE_INSTRUMENTED */
 	const char *instrument_linker; /* or NULL */
 	const char *rustc_wrapper;     /* of cargo's settings; NULL: none */
+	uint32_t relinks;              /* of each released binary, with other layouts; 0: none */
+	const char *relinker;          /* path of the lld that makes them */
+	const struct strv *relinked;   /* file names of the released binaries */
 };
 
 /* Makes shim folder and node file, and sets in env what a build step needs (PATH, RUSTC_WRAPPER,
@@ -51,6 +55,11 @@ void wrap_token(const struct wrap_node *n, char hex[65]);
 /* After the build: which objects the binary's final link reached, each with class and record. */
 int wrap_binary_facts(const struct compile_log *log, const struct wrap_node *n, const char *binary,
 	struct binary_fact *ret, struct error *err);
+
+/* Relink i (from 1) of the final link with this id, padded at random by seed i; NULL when it is not
+ * there, and then *why says the reason. Caller frees both. */
+char *wrap_relink(const struct compile_log *log, const struct wrap_node *n, const char *link,
+	uint32_t i, char **why);
 
 /* Makes the archive of a second runtime, that of the compiler `of`, unless it is there. linker: a C
  * compiler. */

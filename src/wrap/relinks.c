@@ -1,0 +1,62 @@
+/* What became of the relinks that the shim was asked for. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "wrap/shim.h"
+#include "wrap/wrap.h"
+
+static const struct compile_record *record_of(const struct compile_log *log, const char *id)
+{
+	for (size_t i = 0; id && i < log->n; i++)
+		if (strcmp(log->v[i].id, id) == 0)
+			return &log->v[i];
+	return NULL;
+}
+
+/* The line of a linker's output that says what is wrong: the first with "error", or the last. */
+static char *complaint(const char *path)
+{
+	auto_free char *text = file_tail(path, 100);
+	const char *line = text, *last = "";
+
+	for (; *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n')) {
+		auto_free char *one = xstrndup(line, strcspn(line, "\n"));
+
+		if (strstr(one, "error"))
+			return take_ptr(one);
+		last = *one ? line : last;
+	}
+	return xstrndup(last, strcspn(last, "\n"));
+}
+
+static bool has_name(const struct wrap_node *n, const struct compile_record *link)
+{
+	for (size_t i = 0; i < n->relinked->n; i++)
+		if (shim_may_become(path_basename(link->output), n->relinked->v[i]))
+			return true;
+	return false;
+}
+
+char *wrap_relink(const struct compile_log *log, const struct wrap_node *n, const char *link,
+	uint32_t i, char **why)
+{
+	const struct compile_record *r = record_of(log, link);
+	auto_free char *folder = xasprintf("%s/" RELINKS, n->log, link ? link : "");
+	auto_free char *path = xasprintf("%s/%" PRIu32, folder, i);
+	auto_free char *output = path_join(folder, RELINK_OUTPUT), *words = NULL;
+
+	if (path_exists(path))
+		return take_ptr(path);
+	if (!r || !r->output)
+		*why = xstrdup("its link was not recorded");
+	else if (!has_name(n, r))
+		*why = xasprintf("its link makes '%s', whose name does not begin like its own",
+			path_basename(r->output));
+	else if (path_exists(output))
+		*why = xasprintf("lld cannot repeat the link: %s", words = complaint(output));
+	else
+		*why = xstrdup("its link was done by an earlier build");
+	return NULL;
+}
