@@ -20,7 +20,7 @@
 struct build {
 	struct cli *cli;
 	struct pipeline_options o;
-	char *file, *dist, *until, *profile, *shim, *report;
+	char *file, *dist, *until, *profile, *shim, *report, *relinks;
 	int64_t jobs;
 	bool no_bench, why;
 	struct build_view view;
@@ -34,6 +34,7 @@ static void build_release(struct build *b)
 	free(b->profile);
 	free(b->shim);
 	free(b->report);
+	free(b->relinks);
 	free(b->view.commands);
 }
 
@@ -100,6 +101,7 @@ static int fill_options(struct build *b, struct error *err)
 		.until = b->until,
 		.profile = b->profile,
 		.no_bench = b->no_bench,
+		.relinks = b->relinks,
 		.why = b->why,
 		.jobs = (int)b->jobs,
 		.self = b->cli->self,
@@ -223,6 +225,8 @@ static int build_run(struct cli *cli, int argc, char **argv)
 		{"profile", 0, OPT_STRING, "FILE", "use this profile instead of training",
 			&b.profile},
 		{"no-bench", 0, OPT_FLAG, NULL, "leave the comparison out", &b.no_bench},
+		{"relinks", 0, OPT_STRING, "N",
+			"measure the spread of N relinks of each build; 0: of none", &b.relinks},
 		{"why", 0, OPT_FLAG, NULL, "tell before each stage why it runs", &b.why},
 		{"log", 0, OPT_FLAG, NULL, "print every compiler call instead of the report",
 			&b.view.log},

@@ -245,7 +245,7 @@ int node_probe(struct run *r, struct error *err)
 
 	if (node_release_check(r, err) < 0 || run_begin(r, err) < 0 ||
 		buildtool_check(b, r->source_root, err) < 0 || probe_compilers(r, err) < 0 ||
-		make_hook(r, err) < 0)
+		make_hook(r, err) < 0 || node_relink_probe(r, err) < 0)
 		return -1;
 	r->machine = note_machine();
 	if (set_epoch(r, err) < 0)

@@ -30,6 +30,7 @@ struct building {
 	struct source_tree before;      /* the sources when it began */
 	char *slot, *source, *build, *log, *state, *quarantine, *shim_folder, *node_file,
 		*pkg_config, *target;
+	struct strv names; /* of the files that are released */
 	struct wrap_node wrap;
 	struct build_steps steps;
 };
@@ -53,6 +54,7 @@ static void building_release(struct building *b)
 	free(b->node_file);
 	free(b->pkg_config);
 	free(b->target);
+	strv_release(&b->names);
 	build_steps_release(&b->steps);
 	source_tree_release(&b->before);
 }
@@ -81,6 +83,8 @@ static void set_wrap(struct building *b)
 	struct run *r = b->r;
 	bool optimised = b->mode == MODE_OPTIMISED;
 
+	for (size_t i = 0; i < r->plan.build.binary.n; i++)
+		strv_add(&b->names, path_basename(r->plan.build.binary.v[i]));
 	b->wrap = (struct wrap_node){
 		.mode = b->mode,
 		.compilers = r->compilers,
@@ -100,6 +104,9 @@ static void set_wrap(struct building *b)
 		.hook = b->mode == MODE_INSTRUMENTED ? r->hook : NULL,
 		.instrument_linker = r->plan.instrument_linker,
 		.rustc_wrapper = r->rustc_wrapper,
+		.relinks = node_relink_count(r, b->mode),
+		.relinker = r->relinker.path,
+		.relinked = &b->names,
 	};
 }
 
@@ -217,6 +224,12 @@ static void build_key(const struct building *b, struct node_key *k)
 	node_key_add(k, "commit", r->commit);
 	node_key_add(k, "version", r->version);
 	node_key_add(k, "epoch", epoch);
+	if (b->wrap.relinks) {
+		auto_free char *relinks = xasprintf("%u", b->wrap.relinks);
+
+		node_key_add_entry(k, "relinks", "count", relinks);
+		node_key_add_entry(k, "relinks", r->relinker.path, r->relinker.version);
+	}
 	run_key_environment(k);
 	node_key_end(k);
 }
@@ -258,6 +271,7 @@ static bool reuse(struct building *b, const struct node_key *k)
 	out->token = xstrdup(b->token);
 	out->folder = take_ptr(folder);
 	json_opt_strv(record, "added", &out->added);
+	out->no_relinks = json_opt_str(record, "no_relinks");
 	binary_paths(out);
 	return true;
 }
@@ -603,6 +617,7 @@ static int commit_build(
 	json_object_set_new(record, "wall_ns", json_integer((json_int_t)wall));
 	json_object_set_new(record, "added", json_from_strv(&b->out->added));
 	json_object_set(record, "outside", b->out->outside);
+	json_set_text(record, "no_relinks", b->out->no_relinks);
 	if (build_facts_write(&b->out->facts, facts, err) < 0 ||
 		history_keep_sources(&b->r->store, &b->r->sources, err) < 0)
 		return -1;
@@ -634,7 +649,8 @@ static int do_build(struct building *b, const struct node_key *k, struct error *
 	note_profile(b, true);
 	if (digest_after(b, err) < 0 ||
 		store_node_begin(&r->store, out->key, &out->folder, err) < 0 ||
-		collect(b, begun, err) < 0 || look_beside(b, err) < 0 || keep_slot(b, err) < 0)
+		collect(b, begun, err) < 0 || node_relink_take(out, &b->wrap, err) < 0 ||
+		look_beside(b, err) < 0 || keep_slot(b, err) < 0)
 		return -1;
 	binary_paths(out);
 	return commit_build(b, k, clock_mono_ns() - start, err);

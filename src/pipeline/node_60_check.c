@@ -11,21 +11,29 @@
 #include "release/release.h"
 #include "train/train.h"
 
-static int ship(struct run *r, struct build_out *b, struct error *err)
+int run_ship(struct run *r, const char *name, const struct strv *files, struct strv *ret,
+	struct error *err)
 {
-	auto_free char *folder = xasprintf("%s/ship-%s", r->scratch, b->facts.variant);
+	auto_free char *folder = path_join(r->scratch, name);
 
 	if (dir_create(folder, 0755, err) < 0)
 		return -1;
-	for (size_t i = 0; i < b->binaries.n; i++) {
-		auto_free char *to = path_join(folder, path_basename(b->binaries.v[i]));
+	for (size_t i = 0; i < files->n; i++) {
+		auto_free char *to = path_join(folder, path_basename(files->v[i]));
 
-		if (r->plan.release.strip ? release_strip(b->binaries.v[i], to, err) < 0
-					  : file_copy(b->binaries.v[i], to, 0755, err) < 0)
+		if (r->plan.release.strip ? release_strip(files->v[i], to, err) < 0
+					  : file_copy(files->v[i], to, 0755, err) < 0)
 			return -1;
-		strv_add(&b->shipped, to);
+		strv_add(ret, to);
 	}
 	return 0;
+}
+
+static int ship(struct run *r, struct build_out *b, struct error *err)
+{
+	auto_free char *name = xasprintf("ship-%s", b->facts.variant);
+
+	return run_ship(r, name, &b->binaries, &b->shipped, err);
 }
 
 static int read_final_facts(struct run *r, struct error *err)

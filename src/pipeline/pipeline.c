@@ -45,7 +45,9 @@ static int stage_optimised(struct run *r, struct error *err)
 
 static int stage_bench(struct run *r, struct error *err)
 {
-	return node_bench(r, err) < 0 ? -1 : node_gate(r, GATE_AFTER_BENCH, err);
+	if (node_bench(r, err) < 0 || node_luck(r, err) < 0)
+		return -1;
+	return node_gate(r, GATE_AFTER_BENCH, err);
 }
 
 /* The order of the data flow. `name` is what --until takes. */

@@ -15,10 +15,11 @@ struct pipeline_options {
 	const char *until;   /* name of the last stage to run; NULL: all */
 	const char *profile; /* use this profile instead of training; NULL */
 	bool no_bench;
-	bool why;         /* tell before each stage why it runs */
-	int jobs;         /* at least 1 */
-	const char *self; /* path of whet */
-	const char *shim; /* path of whet-shim */
+	const char *relinks; /* in the place of the plan's bench.relinks, "0": none; NULL */
+	bool why;            /* tell before each stage why it runs */
+	int jobs;            /* at least 1 */
+	const char *self;    /* path of whet */
+	const char *shim;    /* path of whet-shim */
 	const struct events *events;
 	struct compile_logs *logs; /* filled with what there is when the run ends; NULL */
 	const char *written;       /* a file that the caller will write for the user; NULL */

@@ -20,6 +20,7 @@ void build_out_release(struct build_out *b)
 	strv_release(&b->shipped);
 	strv_release(&b->added);
 	json_decref(b->outside);
+	free(b->no_relinks);
 	memset(b, 0, sizeof(*b));
 }
 
@@ -129,6 +130,18 @@ static int set_version(struct run *r)
 	return 0;
 }
 
+/* Of a build that is not measured, nothing is linked again. */
+static int set_relinks(struct run *r, struct error *err)
+{
+	const char *given = r->o->relinks;
+
+	if (given && strcmp(given, "0") != 0 && plan_set_bench(&r->plan, "relinks", given, err) < 0)
+		return error_context(err, "--relinks");
+	if ((given && strcmp(given, "0") == 0) || r->o->no_bench || !r->plan.bench.enabled)
+		r->plan.bench.relinks = 0;
+	return 0;
+}
+
 int run_open(struct run *r, const struct pipeline_options *o, struct error *err)
 {
 	auto_free char *dist = NULL, *parent = NULL, *joined = NULL, *plan_path = NULL;
@@ -137,7 +150,7 @@ int run_open(struct run *r, const struct pipeline_options *o, struct error *err)
 	r->store.lock_fd = -1;
 	r->tool_files = json_object();
 	r->o = o;
-	if (plan_read(o->file, &r->plan, err) < 0)
+	if (plan_read(o->file, &r->plan, err) < 0 || set_relinks(r, err) < 0)
 		return -1;
 	joined = path_join(r->plan.root, r->plan.build.dir);
 	r->source_root = path_clean(joined);
@@ -191,6 +204,8 @@ void run_close(struct run *r)
 	free(r->rustc_wrapper);
 	strv_release(&r->bypassed);
 	free(r->hook);
+	lld_release(&r->relinker);
+	free(r->no_relinks);
 	free(r->scratch);
 	json_decref(r->tool_files);
 	free(r->stage_why);
@@ -316,6 +331,8 @@ void run_top_key(const struct run *r, struct node_key *k)
 	node_key_add(k, "commit", r->commit);
 	node_key_add_entry(k, "options", "--until", r->o->until);
 	node_key_add_entry(k, "options", "--no-bench", r->o->no_bench ? "given" : "");
+	if (r->o->relinks)
+		node_key_add_entry(k, "options", "--relinks", r->o->relinks);
 	node_key_add(k, "dist", dist);
 	if (r->o->profile) {
 		auto_free char *beside = xasprintf("%s.json", r->o->profile);

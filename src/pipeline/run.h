@@ -26,6 +26,7 @@ struct build_out {
 	struct strv shipped;  /* the same as they ship (stripped), set by the check node */
 	struct strv added;    /* the closed list of what whet added */
 	json_t *outside;      /* what it read beside the sources: see outside.h */
+	char *no_relinks;     /* why there are none although they were asked for; NULL */
 };
 
 #define RUN_COMPILERS_MAX 32
@@ -58,6 +59,8 @@ struct run {
 	struct strv bypassed;          /* launchers of which that was said */
 	char *toolchain_id;            /* digest of the compilers' identities */
 	char *hook;                    /* object of the fork hook */
+	struct lld relinker;           /* makes the relinks; without path: none are made */
+	char *no_relinks;              /* why there is none although it was asked for; NULL */
 	struct wrap_runtime *runtimes; /* for the compilers whose counters are laid out otherwise */
 	size_t n_runtimes;
 	char *scratch; /* fresh folder that other users can traverse; removed at the end */
@@ -112,6 +115,18 @@ int node_gate_copied(struct run *r, struct error *err);
 /* same-source, for files outside the sources that the builds read. */
 int node_gate_outside(struct run *r, struct error *err);
 int node_check(struct run *r, struct error *err);
+/* Copies files as they ship (stripped, unless the plan says otherwise) into the folder `name` of
+ * the scratch folder; adds their paths to ret. */
+int run_ship(struct run *r, const char *name, const struct strv *files, struct strv *ret,
+	struct error *err);
+/* Finds the linker of the relinks that were asked for. None is no error: it is said. */
+int node_relink_probe(struct run *r, struct error *err);
+/* Relinks that a build of this mode makes of each binary. */
+uint32_t node_relink_count(const struct run *r, enum toolchain_mode mode);
+/* Takes those of a build that has just ended into its node; w: how it was wrapped. */
+int node_relink_take(struct build_out *out, const struct wrap_node *w, struct error *err);
+/* Measures them against each other. */
+int node_luck(struct run *r, struct error *err);
 int node_bench(struct run *r, struct error *err);
 int node_release(struct run *r, struct error *err);
 /* Asked before the first compile: whether the dist folder holds nothing but an earlier release. */
