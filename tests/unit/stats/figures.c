@@ -1,7 +1,7 @@
 /* Prints what the statistics make of numbers, for tests/e2e/statistics, which compares it with
  * SciPy: signflip M N D...    p of M scenarios of N launches bootstrap M N D...   low and high of
  * each line D...            slope and value at 0 t P DF, normal P     quantiles proportion K N low
- * and high drift D...           of a series */
+ * and high drift D...           of a series relinks N L LEVEL D... spreads and gain */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +34,23 @@ static void launches(const char *what, char **v, size_t given)
 		printf("%.17g %.17g\n", a[i], b[i]);
 }
 
+/* N relinks of each build, L launches, level of the gain's interval. */
+static void relinks(char **v, size_t given)
+{
+	uint32_t n = (uint32_t)strtoul(v[0], NULL, 10), l = (uint32_t)strtoul(v[1], NULL, 10);
+	auto_free double *y = numbers(v + 3, given - 3);
+	struct luck_row r = {0};
+
+	if ((size_t)2 * n * l != given - 3)
+		exit(2);
+	stats_relinks(y, n, l, strtod(v[2], NULL), &r);
+	printf("%.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g\n", r.base.sd, r.base.noise,
+		r.base.range, r.variant.sd, r.variant.noise, r.variant.range, r.ratio, r.low,
+		r.high);
+	luck_spread_release(&r.base);
+	luck_spread_release(&r.variant);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[1] : "";
@@ -43,6 +60,10 @@ int main(int argc, char **argv)
 
 	if (strcmp(what, "signflip") == 0 || strcmp(what, "bootstrap") == 0) {
 		launches(what, argv + 2, n);
+		return 0;
+	}
+	if (strcmp(what, "relinks") == 0 && n > 3) {
+		relinks(argv + 2, n);
 		return 0;
 	}
 	if (strcmp(what, "line") == 0)

@@ -422,6 +422,13 @@ int main(void)
 		cmocka_unit_test(test_false_positives),
 		cmocka_unit_test(test_interval_coverage),
 		cmocka_unit_test(test_power),
+		cmocka_unit_test(test_relinks),
+		cmocka_unit_test(test_shrout_fleiss),
+		cmocka_unit_test(test_relinks_at_the_edges),
+		cmocka_unit_test(test_relinks_coverage),
+		cmocka_unit_test(test_one_link_would_fail),
+		cmocka_unit_test(test_luck_of_samples),
+		cmocka_unit_test(test_luck_mismatch),
 		cmocka_unit_test(test_stopping_by_width),
 		cmocka_unit_test(test_slices_as_unit_would_fail),
 	};

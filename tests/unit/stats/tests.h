@@ -24,3 +24,11 @@ void test_darwin(void **state);
 void test_abramowitz_stegun_t(void **state);
 void test_efron_tibshirani_mice(void **state);
 void test_newcombe(void **state);
+
+void test_relinks(void **state);
+void test_shrout_fleiss(void **state);
+void test_relinks_at_the_edges(void **state);
+void test_relinks_coverage(void **state);
+void test_one_link_would_fail(void **state);
+void test_luck_of_samples(void **state);
+void test_luck_mismatch(void **state);
