@@ -90,6 +90,27 @@ static void one_way(const struct script *s, const struct load_plan *p, enum cut 
 		compare(&ret->links[i], s->settings & 3);
 }
 
+/* Of a body that a failing connection cuts off, as much is counted as nghttp2 had handed on, and
+ * that depends on the pieces: the rest of what is said does not. */
+static bool counts_what_came(const char *x, const char *y)
+{
+	static const char failed[] = ": HTTP/2 fails";
+	const char *got = strstr(x, ", got ");
+
+	return got && strstr(x, failed) && strstr(y, failed) && strstr(x, "expected a body of ") &&
+	       strncmp(x, y, (size_t)(got - x)) == 0;
+}
+
+static void must_agree(const struct driver_run *whole, const struct driver_run *cut)
+{
+	const char *x = whole->result.problem, *y = cut->result.problem;
+
+	if (x && y && strcmp(x, y) != 0 && counts_what_came(x, y))
+		must(whole->result.done == cut->result.done, "the counts depend on how bytes come");
+	else
+		driver_must_agree(whole, cut);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct driver_run whole, cut;
@@ -108,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	driver_tell(&whole);
 	for (enum cut how = CUT_BYTES; how < CUTS; how++) {
 		one_way(&s, &p, how, true, &cut);
-		driver_must_agree(&whole, &cut);
+		must_agree(&whole, &cut);
 		driver_free(&cut);
 	}
 	/* As reads, after each of which the driver acts: another course of things, but a course. */
