@@ -14,7 +14,9 @@
 #include "cli/supervise.h"
 #include "cli/terminal.h"
 #include "config/plan.h"
+#include "pipeline/note.h"
 #include "report/report.h"
+#include "store/store.h"
 
 #define REPEATS_MAX 1000
 #define CALIBRATION_RUNS 20
@@ -44,25 +46,48 @@ static void comparing_release(struct comparing *c)
 	plan_release(&c->plan);
 }
 
-static int print(const struct comparing *c, const struct report *r, struct error *err)
+static void print(const struct comparing *c, const struct report *r)
 {
 	auto_buf struct buf text = BUF_INIT;
 	auto_json json_t *j = NULL;
 
 	if (c->cli->json) {
-		j = c->calibrate ? report_calibration_json(r, err) : report_bench_json(r);
-		if (!j)
-			return -1;
+		j = c->calibrate ? calibration_json(&r->calibration) : report_bench_json(r);
 		json_dumpf(j, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
 		putchar('\n');
+		return;
+	}
+	if (c->calibrate)
+		report_calibration_text(r, &text);
+	else
+		report_bench_text(r, report_label(r), &text);
+	fputs(buf_str(&text), stdout);
+}
+
+/* What the machine can tell apart, for this report and those to come; or what an earlier
+ * calibration found. */
+static int calibrate(
+	const struct comparing *c, struct report *r, const struct events *events, struct error *err)
+{
+	auto_free char *machine = note_machine(), *path = NULL, *state = NULL;
+	auto_store struct store store = STORE_INIT;
+	char now[CLOCK_TEXT];
+
+	if (!c->calibrate) {
+		state = store_folder(c->plan.project, c->plan.root, err);
+		if (!state)
+			return -1;
+		note_calibration(state, machine, events, &r->calibration);
 		return 0;
 	}
-	if (!c->calibrate)
-		report_bench_text(r, report_label(r), &text);
-	else if (report_calibration_text(r, &text, err) < 0)
+	if (report_calibrate(r, err) < 0 ||
+		store_open(&store, c->plan.project, c->plan.root, err) < 0)
 		return -1;
-	fputs(buf_str(&text), stdout);
-	return 0;
+	clock_utc_text(clock_real_ns() / NS_PER_S, now);
+	r->calibration.at = xstrdup(now);
+	r->calibration.machine = take_ptr(machine);
+	path = store_path(&store, STORE_CALIBRATION);
+	return calibration_write(&r->calibration, path, err);
 }
 
 /* All runs, each with an order of its own. */
@@ -123,11 +148,13 @@ static int bench_in(void *ctx, const char *folder, struct error *err)
 	o.n_variants = c->variants.n;
 	if (result == 0)
 		result = measure(c, &o, &r, err);
+	if (result == 0)
+		result = calibrate(c, &r, o.events, err);
 	terminal_free(term);
 	if (c->variants.label)
 		r.given_label = xstrdup(c->variants.label);
 	if (result == 0)
-		result = print(c, &r, err);
+		print(c, &r);
 	if (result == 0)
 		result = write_report(c, &r, err);
 	report_release(&r);

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "bench/bench.h"
+#include "pipeline/note.h"
 #include "pipeline/run.h"
 #include "pipeline/why.h"
 
@@ -32,5 +33,6 @@ int node_bench(struct run *r, struct error *err)
 	why_say_because(r, "runs: figures are never reused");
 	if (dir_create(folder, 0711, err) < 0)
 		return -1;
+	note_calibration(r->store.root, r->machine, r->o->events, &r->report->calibration);
 	return bench_run(&o, &r->report->samples, &r->report->comparisons, err);
 }

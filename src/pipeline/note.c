@@ -29,6 +29,19 @@ char *note_machine(void)
 		  : NULL;
 }
 
+void note_calibration(const char *state, const char *machine, const struct events *events,
+	struct calibration *ret)
+{
+	auto_free char *path = path_join(state, STORE_CALIBRATION);
+	struct error err = ERROR_INIT;
+
+	if (calibration_read(path, ret, &err) < 0)
+		events_warning(events, "the calibration is left out: %s", err.msg);
+	else if (!machine || !ret->machine || strcmp(machine, ret->machine) != 0)
+		calibration_release(ret);
+	error_release(&err);
+}
+
 /* ---- the last release ---- */
 
 static char *ledger_path(const struct run *r)

@@ -111,14 +111,23 @@ static void print_table(const struct report *r, const char *label, struct buf *o
 	report_print_table(t, out);
 }
 
-void report_bench_text(const struct report *r, const char *label, struct buf *out)
+/* Below the notes of a comparison. */
+static void add_calibration(const struct report *r, struct buf *out)
+{
+	auto_buf struct buf note = BUF_INIT;
+
+	report_calibration_note(&r->calibration, &note);
+	if (!note.n)
+		return;
+	while (out->n > 1 && out->p[out->n - 1] == '\n' && out->p[out->n - 2] == '\n')
+		out->p[--out->n] = '\0';
+	buf_addf(out, "  %s\n\n", buf_str(&note));
+}
+
+static void add_repeats(const struct report *r, const char *label, struct buf *out)
 {
 	const struct comparisons *c = &r->comparisons;
 
-	if (!r->n_repeats || !c->n) {
-		report_comparison_text(c, label, out);
-		return;
-	}
 	buf_addf(out, "CPU time against %s, %zu runs (one / the next), %u", c->v[0].base,
 		r->n_repeats + 1, c->v[0].launches);
 	for (size_t i = 1; i <= r->n_repeats; i++)
@@ -134,4 +143,15 @@ void report_bench_text(const struct report *r, const char *label, struct buf *ou
 		report_counters_text(run_of(r, i), label, out);
 	}
 	buf_addc(out, '\n');
+}
+
+void report_bench_text(const struct report *r, const char *label, struct buf *out)
+{
+	if (!r->comparisons.n)
+		return;
+	if (r->n_repeats)
+		add_repeats(r, label, out);
+	else
+		report_comparison_text(&r->comparisons, label, out);
+	add_calibration(r, out);
 }

@@ -24,6 +24,7 @@ void report_release(struct report *r)
 	profile_facts_release(&r->profile);
 	provenance_release(&r->provenance);
 	comparisons_release(&r->comparisons);
+	calibration_release(&r->calibration);
 	samples_release(&r->samples);
 	for (size_t i = 0; i < r->n_repeats; i++) {
 		comparisons_release(&r->repeats[i].comparisons);

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "facts/calibration.h"
 #include "facts/compile.h"
 #include "facts/coverage.h"
 #include "facts/luck.h"
@@ -49,7 +50,8 @@ struct report {
 	struct provenance provenance;
 	struct comparisons comparisons;
 	struct samples samples;
-	struct report_repeat *repeats; /* further runs of `comparisons` */
+	struct calibration calibration; /* of this machine; without runs: none is known */
+	struct report_repeat *repeats;  /* further runs of `comparisons` */
 	size_t n_repeats;
 	struct luck luck; /* what a mere relink changes; relinks 0: not asked */
 	struct strv added_plain, added_instrumented, added_optimised; /* closed lists (rule 10) */
@@ -89,8 +91,11 @@ void report_bench_text(const struct report *r, const char *label, struct buf *ou
 json_t *report_bench_json(const struct report *r);
 /* The comparisons as ones of the base with itself, all runs together: how often a difference is
  * shown where there is none, and which are too small to be seen. */
-int report_calibration_text(const struct report *r, struct buf *out, struct error *err);
-json_t *report_calibration_json(const struct report *r, struct error *err); /* NULL on error */
+int report_calibrate(struct report *r, struct error *err); /* fills r->calibration */
+/* A table, after report_calibrate(). */
+void report_calibration_text(const struct report *r, struct buf *out);
+/* One sentence without its end, of a calibration that was kept; nothing without one. */
+void report_calibration_note(const struct calibration *c, struct buf *out);
 /* "-5.1 % [-6.2, -4.0] 10/10", "no difference shown [-0.6, +0.9] 4/10" or "too noisy: needs about 7
  * more launches [-2.6, +1.9] 4/10"; behind it, when that is
  * known, in how many launches it cost less. */

@@ -152,6 +152,8 @@ json_t *report_bench_json(const struct report *r)
 		json_array_append_new(repeats,
 			one_bench_json(r, &r->repeats[i].comparisons, &r->repeats[i].samples));
 	json_object_set_new(o, "repeats", repeats);
+	json_object_set_new(o, "calibration",
+		r->calibration.at ? calibration_json(&r->calibration) : json_null());
 	return o;
 }
 

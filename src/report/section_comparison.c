@@ -119,8 +119,23 @@ static void add_remarks(struct doc *d, const struct comparisons *c)
 	}
 }
 
-static void add_reading(struct doc *d, const struct comparisons *c)
+/* What is known of the machine by comparisons of one build with itself. */
+static void add_calibration(struct doc *d, const struct calibration *c)
 {
+	auto_buf struct buf note = BUF_INIT;
+
+	report_calibration_note(c, &note);
+	if (note.n)
+		doc_item(d, "T%s.", buf_str(&note) + 1);
+	else
+		doc_item(d,
+			"This machine is not calibrated: whet bench --calibrate compares a build "
+			"with itself again and again and keeps what it can tell apart.");
+}
+
+static void add_reading(struct doc *d, const struct report *r)
+{
+	const struct comparisons *c = &r->comparisons;
 	const char *base = c->v[0].base;
 	auto_buf struct buf course = BUF_INIT;
 
@@ -147,6 +162,7 @@ static void add_reading(struct doc *d, const struct comparisons *c)
 		doc_item(d, "n/m: in n of m launches it cost less.");
 	if (report_has_held_out(c))
 		doc_item(d, "Held out: a scenario that was not trained.");
+	add_calibration(d, &r->calibration);
 	doc_item(d, "The load driver used at most %.0f %% of its processor.", c->driver_busy * 100);
 	doc_end_list(d);
 }
@@ -287,7 +303,7 @@ void section_comparison(struct doc *d, const struct report *r)
 	doc_figure(d, buf_str(&svg),
 		"Filled points: a difference is shown. Hollow points: none is. Squares: the null "
 		"arm. Lines: 95 % intervals.");
-	add_reading(d, c);
+	add_reading(d, r);
 	section_counters(d, c, label);
 	add_drift(d, r, label);
 	add_latencies(d, r, label);

@@ -21,7 +21,7 @@ static void calibrate_one(const struct comparisons *const *runs, size_t n,
 	auto_free double *half = xcalloc(n, sizeof(*half)), *off = xcalloc(n, sizeof(*off));
 	size_t k = 0;
 
-	*ret = (struct calibrated){.scenario = as->scenario};
+	*ret = (struct calibrated){.scenario = xstrdup(as->scenario)};
 	for (size_t i = 0; i < n; i++) {
 		const struct comparison *c = find(runs[i], as);
 
@@ -60,6 +60,8 @@ int stats_calibrate(
 	while (first && strcmp(runs[0]->v[first - 1].variant, null) == 0)
 		first--;
 	got.n = runs[0]->n - first;
+	got.base = xstrdup(runs[0]->v[first].base);
+	got.launches = runs[0]->v[first].launches;
 	got.v = xcalloc(got.n, sizeof(*got.v));
 	for (size_t i = 0; i < got.n; i++)
 		calibrate_one(runs, n, &runs[0]->v[first + i], &got.v[i]);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "facts/luck.h"
+#include "facts/calibration.h"
 #include "facts/trial.h"
 
 /* Deterministic generator (xoshiro256**, Blackman and Vigna 2018), seeded by splitmix64. */
@@ -17,20 +18,9 @@ uint64_t rng_next(struct rng *r);
 uint64_t rng_below(struct rng *r, uint64_t n); /* unbiased, n > 0 */
 void rng_shuffle(struct rng *r, uint32_t *v, size_t n);
 
-/* What a base compared with itself several times shows about the machine. */
-struct calibration {
-	size_t runs, false_runs; /* false: a difference was shown in some scenario */
-	double low, high;        /* 95 % interval of the rate of false runs */
-	struct calibrated {
-		const char *scenario;  /* borrowed */
-		size_t runs, shown;    /* with an interval; with a false difference */
-		double half_width;     /* median over the runs: smaller differences stay unseen */
-		double typical, worst; /* |ratio - 1|: median, largest */
-	} *v;
-	size_t n; /* scenarios */
-};
 /* runs: comparisons of one base with its null arm, the last n of each; all have the scenarios of
- * the first. Release with free(ret->v). ERR_MISMATCH when there is none. */
+ * the first. ret gets what they show; when and where is the caller's to add. Release ret.
+ * ERR_MISMATCH when there is none. */
 int stats_calibrate(const struct comparisons *const *runs, size_t n, struct calibration *ret,
 	struct error *err);
 

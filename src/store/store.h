@@ -39,6 +39,7 @@ void store_use(const struct store *s, const char *kind, const char *name);
 
 char *store_path(const struct store *s, const char *name); /* root/name; caller frees */
 #define STORE_HISTORY "history.db"                         /* of builds: src/ledger */
+#define STORE_CALIBRATION "calibration.json"               /* of the machine: facts/calibration.h */
 
 /* ---- Nodes: nodes/KEY/ holds outputs; node.json in it, written last, is the proof that they are
  * complete. ---- */

@@ -10,8 +10,10 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "facts/calibration.h"
 #include "facts/compile.h"
 #include "facts/coverage.h"
 #include "facts/profile_facts.h"
@@ -424,6 +426,46 @@ static void test_coverage_comes_back(void **state)
 	assert_int_equal(coverage_facts_read(path, &back, NULL), -1);
 }
 
+/* What was kept is read as it was; a file that is something else is named. */
+static void test_calibration(void **state)
+{
+	char own[] = "calibration-XXXXXX";
+	auto_free char *path = NULL;
+	struct calibrated v[] = {{(char[]){"doc"}, 20, 1, 0.006, 0.001, 0.009},
+		{(char[]){"mix"}, 0, 0, NAN, NAN, 0}};
+	struct calibration c = {(char[]){"2026-11-30T12:00:00Z"}, (char[]){"A processor, 2"},
+				   (char[]){"plain"}, 10, 20, 1, 0.001, 0.249, v, 2},
+			   got;
+	struct error err = ERROR_INIT;
+
+	assert_non_null(mkdtemp(own));
+	path = path_join(own, "calibration.json");
+	assert_int_equal(calibration_read(path, &got, &err), 0);
+	assert_int_equal(got.runs, 0);
+	assert_int_equal(calibration_write(&c, path, &err), 0);
+	assert_int_equal(calibration_read(path, &got, &err), 0);
+	assert_string_equal(got.at, c.at);
+	assert_string_equal(got.machine, c.machine);
+	assert_string_equal(got.base, c.base);
+	assert_int_equal(got.launches, 10);
+	assert_int_equal(got.runs, 20);
+	assert_int_equal(got.false_runs, 1);
+	assert_true(got.low == 0.001 && got.high == 0.249);
+	assert_int_equal(got.n, 2);
+	assert_string_equal(got.v[0].scenario, "doc");
+	assert_int_equal(got.v[0].shown, 1);
+	assert_true(got.v[0].half_width == 0.006 && got.v[0].worst == 0.009);
+	assert_true(isnan(got.v[1].half_width));
+	calibration_release(&got);
+	assert_int_equal(file_write_atomic(path, "{\"runs\": 3}\n", 12, 0644, &err), 0);
+	assert_int_equal(calibration_read(path, &got, &err), -1);
+	assert_int_equal(err.code, ERR_CORRUPT);
+	assert_non_null(
+		strstr(err.msg, "is no calibration: `whet bench --calibrate` writes it anew"));
+	error_release(&err);
+	assert_int_equal(tree_remove(own, NULL), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -436,6 +478,7 @@ int main(void)
 		cmocka_unit_test(test_provenance),
 		cmocka_unit_test(test_verdicts),
 		cmocka_unit_test(test_comparisons),
+		cmocka_unit_test(test_calibration),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

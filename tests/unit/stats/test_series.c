@@ -251,7 +251,8 @@ void test_calibrate(void **state)
 	assert_near(got.v[1].worst, 0.004, 1e-12);
 	assert_near(got.low, 0.0084037, 1e-6); /* Clopper and Pearson, 1 of 3 */
 	assert_near(got.high, 0.9057007, 1e-6);
-	free(got.v);
+	assert_int_equal(got.launches, 10);
+	calibration_release(&got);
 	assert_int_equal(stats_calibrate(runs, 0, &got, &err), -1);
 	error_release(&err);
 }
