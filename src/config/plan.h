@@ -265,7 +265,7 @@ struct plan_bench {
 	uint32_t slices;        /* measured slices per launch, scenario and variant; default 12 */
 	uint64_t slice_ns;      /* default 50 ms */
 	enum bench_counters counters;
-	uint32_t relinks;       /* of each build, with other layouts; 0: none */
+	uint32_t relinks; /* of each build, with other layouts; 0: none */
 	uint64_t seed;
 };
 
