@@ -44,6 +44,7 @@ static json_t *spread_json(const struct luck_spread *s)
 		json_array_append_new(a, real_or_null(s->relinks[i]));
 	json_object_set_new(o, "sd", real_or_null(s->sd));
 	json_object_set_new(o, "noise", real_or_null(s->noise));
+	json_object_set_new(o, "p", real_or_null(s->p));
 	json_object_set_new(o, "range", real_or_null(s->range));
 	json_object_set_new(o, "relinks", a);
 	return o;

@@ -15,6 +15,7 @@ struct luck_spread {
 	double sd;    /* between relinks by layout alone, of the log cost: 0.01 is about 1 %; NAN:
 		       * one launch cannot tell */
 	double noise; /* what measuring adds to it, of a relink's mean over the launches; NAN */
+	double p;     /* that chance alone makes relinks differ so (F test); NAN */
 	double range; /* two relinks, measured as these, differ by less than this share of the
 		       * cost (95 %): 0.02 is 2 % */
 	double *relinks; /* of each relink: its cost against the geometric mean of all */

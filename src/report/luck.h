@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "facts/luck.h"
 
-/* "±2.1 % (sd 0.6 %)"; "" when it is not known. */
+/* "±2.1 % (layout sd 0.6 %)" or "±2.1 % (noise)"; "" when it is not known. */
 void luck_spread_text(const struct luck_spread *s, struct buf *out);
 /* "-5.1 % [-6.2, -4.0]" */
 void luck_gain_text(const struct luck_row *r, struct buf *out);

@@ -10,8 +10,12 @@ void luck_spread_text(const struct luck_spread *s, struct buf *out)
 {
 	if (isfinite(s->range))
 		buf_addf(out, "±%.1f %%", s->range * 100);
-	if (isfinite(s->range) && isfinite(s->sd))
-		buf_addf(out, " (sd %.1f %%)", s->sd * 100);
+	if (!isfinite(s->range) || !isfinite(s->sd))
+		return;
+	if (s->p > 0.05)
+		buf_adds(out, " (noise)");
+	else
+		buf_addf(out, " (layout sd %.1f %%)", s->sd * 100);
 }
 
 void luck_gain_text(const struct luck_row *r, struct buf *out)
@@ -43,7 +47,8 @@ void luck_reading_text(const struct luck *l, struct buf *out)
 
 	buf_addf(out,
 		"±: two relinks of one build, measured as these, differ by less than this (95 %%)\n"
-		"sd: between relinks by layout alone\n"
+		"layout sd: between relinks by layout alone; noise: measuring explains all of it "
+		"(F test, p > 0.05)\n"
 		"over relinks: average of all layouts; its 95 %% interval counts layouts and "
 		"launches as chance\n"
 		"the order of functions is that of the build; only the padding between sections "

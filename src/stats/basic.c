@@ -81,6 +81,11 @@ static double beta_regular(double a, double b, double x)
 	return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
+double stats_f_tail(double f, double df1, double df2)
+{
+	return beta_regular(df2 / 2, df1 / 2, df2 / (df2 + df1 * f));
+}
+
 /* The value t > 0 with P(T > t) = tail, T of Student's distribution, or the normal one for df = 0.
  */
 static double upper_quantile(double tail, double df)

@@ -50,6 +50,9 @@ static void group_of(const double *y, uint32_t n, uint32_t launches, struct grou
 	spread->sd = sqrt(fmax(ret->variance - ret->error / launches, 0));
 	if (isnan(ret->error))
 		spread->sd = NAN;
+	spread->p = ret->error > 0 ? stats_f_tail(ret->variance * launches / ret->error, n - 1.0,
+					     (n - 1.0) * (launches - 1.0))
+				   : NAN;
 	spread->range =
 		expm1(stats_student_quantile((1 + LEVEL) / 2, n - 1) * sqrt(2 * ret->variance));
 }

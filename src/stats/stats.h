@@ -85,6 +85,8 @@ struct stats_change stats_change(const struct comparison *before, const struct c
 double stats_normal_cdf(double z);
 double stats_normal_quantile(double p);             /* 0 < p < 1 */
 double stats_student_quantile(double p, double df); /* 0 < p < 1, df >= 1 */
+/* P(F > f), F of Fisher's distribution with df1 and df2 degrees of freedom; f >= 0. */
+double stats_f_tail(double f, double df1, double df2);
 
 /* The 95 % interval of a proportion, k of n, after Clopper and Pearson (1934); n > 0. */
 void stats_proportion(uint64_t k, uint64_t n, double *low, double *high);

@@ -44,9 +44,9 @@ static void relinks(char **v, size_t given)
 	if ((size_t)2 * n * l != given - 3)
 		exit(2);
 	stats_relinks(y, n, l, strtod(v[2], NULL), &r);
-	printf("%.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g\n", r.base.sd, r.base.noise,
-		r.base.range, r.variant.sd, r.variant.noise, r.variant.range, r.ratio, r.low,
-		r.high);
+	printf("%.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g\n", r.base.sd,
+		r.base.noise, r.base.range, r.variant.sd, r.variant.noise, r.variant.range, r.ratio,
+		r.low, r.high, r.base.p);
 	luck_spread_release(&r.base);
 	luck_spread_release(&r.variant);
 }

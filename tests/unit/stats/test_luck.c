@@ -67,6 +67,8 @@ void test_shrout_fleiss(void **state)
 	memcpy(y + ARRAY_SIZE(data), data, sizeof(data));
 	stats_relinks(y, 6, 4, 0.95, &r);
 	assert_near(4 * r.base.noise * r.base.noise, 1.02, 0.005);
+	/* F(5, 15) = 11.03, published p < 0.01; SciPy: 0.0001346 */
+	assert_near(r.base.p, 0.0001346, 2e-7);
 	assert_near(4 * (r.base.sd * r.base.sd + r.base.noise * r.base.noise), 11.24, 0.005);
 	assert_near(r.ratio, 1, 1e-12);
 	release_row(&r);
