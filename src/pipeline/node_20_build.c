@@ -699,6 +699,9 @@ int node_build(struct run *r, enum toolchain_mode mode, struct error *err)
 		r->reused = true;
 		result = look_beside(&b, err);
 	}
+	if (result == 0 && b.out->no_relinks)
+		events_warning(r->o->events, "no relinks of the %s build: %s", variants[mode],
+			b.out->no_relinks);
 	building_release(&b);
 	return result;
 }

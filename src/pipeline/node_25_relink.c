@@ -20,6 +20,7 @@ int node_relink_probe(struct run *r, struct error *err)
 	if (error_is_no_answer(&why))
 		return error_move(err, &why);
 	r->no_relinks = xstrdup(why.msg);
+	events_warning(r->o->events, "no relinks: %s", why.msg);
 	error_release(&why);
 	return 0;
 }

@@ -175,6 +175,5 @@ int node_luck(struct run *r, struct error *err)
 	if (!problem)
 		return measure(r, err);
 	l->problem = xasprintf("%s%s", build, problem);
-	events_warning(r->o->events, "no relinks are compared: %s", l->problem);
 	return 0;
 }

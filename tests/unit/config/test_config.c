@@ -75,6 +75,7 @@ static void test_full_build(void **state)
 	assert_int_equal(p.bench.slice_ns, 20000000);
 	assert_int_equal(p.bench.seed, 3);
 	assert_int_equal(p.bench.counters, BENCH_COUNTERS_CALLGRIND);
+	assert_int_equal(p.bench.relinks, 5);
 	assert_false(p.release.strip);
 	assert_string_equal(p.release.files.v[0], "README.md");
 	plan_release(&p);
@@ -365,6 +366,7 @@ static void test_defaults(void **state)
 	assert_false(p.gates.worse_undecided);
 	assert_true(p.bench.enabled);
 	assert_int_equal(p.bench.launches, 10);
+	assert_int_equal(p.bench.relinks, 0);
 	assert_int_equal(p.bench.slices, 12);
 	assert_int_equal(p.bench.slice_ns, 50000000);
 	assert_int_equal(p.bench.scenarios.n, 1);

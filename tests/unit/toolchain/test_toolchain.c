@@ -278,6 +278,40 @@ static int remove_folder(void **state)
 	return tree_remove(folder, NULL);
 }
 
+#define LLD(version) "echo '" version " (compatible with GNU linkers)'\n"
+
+/* That of the build's LLVM, else the newest; none that cannot pad. */
+static void test_find_lld(void **state)
+{
+	struct lld l = {0};
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(toolchain_find_lld(NULL, 0, 22, folder, &l, &err), -1);
+	assert_int_equal(err.code, ERR_ENVIRONMENT);
+	assert_string_equal(err.msg,
+		"relinks with random padding need lld 20 or later, and none is "
+		"in PATH; install the package 'lld-22' or a later one");
+	fake("ld.lld-19", LLD("Debian LLD 19.1.7"));
+	fake("ld.lld-new", LLD("LLD 30.0.0"));
+	fake("ld.lld-5", "exit 1\n");
+	assert_int_equal(toolchain_find_lld(NULL, 0, 14, folder, &l, &err), -1);
+	assert_string_equal(err.msg,
+		"relinks with random padding need lld 20 or later, and there is only lld 19.1.7; "
+		"install the package 'lld-20' or a later one");
+	fake("ld.lld-23", LLD("Debian LLD 23.1.0"));
+	fake("ld.lld", LLD("LLD 21.1.2"));
+	fake("ld.lld-22", LLD("Homebrew LLD 22.1.8"));
+	assert_int_equal(toolchain_find_lld(NULL, 0, 22, folder, &l, &err), 0);
+	assert_int_equal(l.major, 22);
+	assert_string_equal(l.version, "lld 22.1.8");
+	assert_string_equal(path_basename(l.path), "ld.lld-22");
+	lld_release(&l);
+	assert_int_equal(toolchain_find_lld(NULL, 0, 14, folder, &l, &err), 0);
+	assert_string_equal(l.version, "lld 23.1.0");
+	lld_release(&l);
+	error_release(&err);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -287,6 +321,7 @@ int main(void)
 		cmocka_unit_test(test_both_runtime_layouts),
 		cmocka_unit_test(test_unknown_and_broken_compilers),
 		cmocka_unit_test(test_newest_clang_wins),
+		cmocka_unit_test(test_find_lld),
 		cmocka_unit_test(test_real_clang_14),
 		cmocka_unit_test(test_real_clang_22),
 		cmocka_unit_test(test_real_gcc),

@@ -68,7 +68,7 @@ static const char mold_map[] =
 	"           0x1000           0     0                 main\n"
 	"           0x1010          16    16         libb.a(b.o):(.text.b)\n";
 
-static void expect(const char *text, const char *const *names)
+static void expect(const char *text, const char *linker, const char *const *names)
 {
 	struct error err = ERROR_INIT;
 	struct map_inputs m = {0};
@@ -85,6 +85,7 @@ static void expect(const char *text, const char *const *names)
 		assert_string_equal(got, names[n]);
 	}
 	assert_int_equal(m.n, n);
+	assert_string_equal(m.linker, linker);
 	map_inputs_release(&m);
 }
 
@@ -95,21 +96,21 @@ static void gnu(void **state)
 		"/lib/Scrt1.o", "a.o", "/s/libb.a", "dir with space/c.o", "/lib/libc.so.6",
 		"/s/libw.a(whole.o)", NULL};
 
-	expect(gnu_map, names);
+	expect(gnu_map, "GNU ld", names);
 }
 
 static void lld(void **state)
 {
 	static const char *const names[] = {"/lib/Scrt1.o", "a.o", "/s/libb.a(b.o)", NULL};
 
-	expect(lld_map, names);
+	expect(lld_map, "lld", names);
 }
 
 static void mold(void **state)
 {
 	static const char *const names[] = {"a.o", "libb.a(b.o)", NULL};
 
-	expect(mold_map, names);
+	expect(mold_map, "mold", names);
 }
 
 static void gold(void **state)
@@ -117,7 +118,7 @@ static void gold(void **state)
 	static const char *const names[] = {
 		"libcore.a(round.o)", "libcore.a(a_member_with_a_long_name.o)", "main.o", NULL};
 
-	expect(gold_map, names);
+	expect(gold_map, "gold", names);
 }
 
 static void rejects(void **state)

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "wrap/launcher.h"
 #include "wrap/node.h"
+#include "wrap/shim.h"
 #include "wrap/thin.h"
 #include "wrap/units.h"
 #include "wrap/wrap.h"
@@ -57,6 +58,11 @@ static void token(void **state)
 	assert_string_not_equal(first, other);
 	n = example();
 	n.target = "aarch64-unknown-linux-gnu";
+	wrap_token(&n, other);
+	assert_string_not_equal(first, other);
+	n = example();
+	n.relinks = 5;
+	n.relinked = &(struct strv)STRV_INIT;
 	wrap_token(&n, other);
 	assert_string_not_equal(first, other);
 	clang.version = "clang 22.1.9";
@@ -198,7 +204,9 @@ static void node_file(void **state)
 		.space = "sp",
 		.log = "/l",
 		.slot = "/s",
-		.evidence = "/e"};
+		.evidence = "/e",
+		.relinks = 5,
+		.relinker = "/ld.lld"};
 	struct node_tool t = {
 		.name = "cc", .path = "/usr/bin/cc", .family = FAMILY_GCC, .compiler = -1};
 	struct shim_node back;
@@ -211,6 +219,7 @@ static void node_file(void **state)
 		"[{\"name\":\"cc\",\"path\":\"x\",\"family\":0,\"compiler\":0}]}"};
 
 	close(mkstemp(path));
+	strv_add(&n.relinked, "tally");
 	n.tools = &t;
 	n.n_tools = 1;
 	assert_int_equal(shim_node_write(&n, path, &err), 0);
@@ -220,7 +229,11 @@ static void node_file(void **state)
 	assert_int_equal(shim_node_tool(&back, "cc")->compiler, -1);
 	assert_null(shim_node_tool(&back, "gcc"));
 	assert_null(back.target);
+	assert_int_equal(back.relinks, 5);
+	assert_string_equal(back.relinker, "/ld.lld");
+	assert_int_equal(back.relinked.n, 1);
 	shim_node_release(&back);
+	strv_release(&n.relinked);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		assert_int_equal(file_write_atomic(path, bad[i], strlen(bad[i]), 0644, NULL), 0);
 		assert_int_equal(shim_node_read(path, &back, &err), -1);
@@ -290,12 +303,66 @@ static void thin(void **state)
 	error_release(&err);
 }
 
+static void may_become(void **state)
+{
+	assert_true(shim_may_become("tally", "tally"));
+	assert_true(shim_may_become("tally.full", "tally"));
+	assert_true(shim_may_become("a_b-0123456789abcdef", "a-b"));
+	assert_true(shim_may_become("libx.so.1.2", "libx.so.1"));
+	assert_true(shim_may_become(".hidden", ".hidden"));
+	assert_false(shim_may_become("a.out", "tally"));
+	assert_false(shim_may_become("tall", "tally"));
+	assert_false(shim_may_become(".other", ".hidden"));
+	assert_false(shim_may_become("", "tally"));
+}
+
+/* Where there is no relink, the reason is told. */
+static void no_relink(void **state)
+{
+	char folder[] = "/tmp/whet-relinks-XXXXXX";
+	auto_strv struct strv names = STRV_INIT;
+	struct compile_record records[] = {{.id = "1", .output = "/s/tally"},
+		{.id = "2", .output = "/s/a.out"}, {.id = "3", .output = "/s/tally"}};
+	struct compile_log log = {.v = records, .n = 3};
+	struct wrap_node n = {.log = folder, .relinked = &names};
+	static const struct {
+		const char *link, *says;
+	} cases[] = {
+		{"1", "lld cannot repeat the link: ld.lld: error: bad"},
+		{"2", "its link makes 'a.out', whose name does not begin like its own"},
+		{"3", "its link was done by an earlier build"},
+		{"4", "its link was not recorded"},
+		{NULL, "its link was not recorded"},
+	};
+	static const char words[] = "x\nld.lld: error: bad\nlast\n";
+	auto_free char *sub = NULL, *output = NULL, *file = NULL, *got = NULL;
+
+	assert_non_null(mkdtemp(folder));
+	strv_add(&names, "tally");
+	sub = path_join(folder, ".1.relinks");
+	output = path_join(sub, "output");
+	file = path_join(sub, "1");
+	assert_int_equal(dir_create(sub, 0755, NULL), 0);
+	assert_int_equal(file_write_atomic(output, words, strlen(words), 0644, NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		auto_free char *why = NULL;
+
+		assert_null(wrap_relink(&log, &n, cases[i].link, 2, &why));
+		assert_string_equal(why, cases[i].says);
+	}
+	assert_int_equal(file_write_atomic(file, "", 0, 0755, NULL), 0);
+	got = wrap_relink(&log, &n, "1", 1, NULL);
+	assert_string_equal(got, file);
+	assert_int_equal(tree_remove(folder, NULL), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(token), cmocka_unit_test(environment),
 		cmocka_unit_test(rustc_wrapper), cmocka_unit_test(launcher_variables),
 		cmocka_unit_test(launcher_off), cmocka_unit_test(launcher_calls),
-		cmocka_unit_test(node_file), cmocka_unit_test(units), cmocka_unit_test(thin)};
+		cmocka_unit_test(node_file), cmocka_unit_test(units), cmocka_unit_test(thin),
+		cmocka_unit_test(may_become), cmocka_unit_test(no_relink)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
