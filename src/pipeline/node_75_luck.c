@@ -109,7 +109,7 @@ static char *warnings_of(const struct comparisons *c)
 static int compare(struct run *r, const struct arms *a, struct error *err)
 {
 	auto_free char *folder = path_join(r->scratch, "relinks");
-	double until = r->plan.bench.until_resolved;
+	const struct plan_bench asked = r->plan.bench;
 	struct comparisons c = {0};
 	struct bench_options o = {
 		.plan = &r->plan,
@@ -126,8 +126,10 @@ static int compare(struct run *r, const struct arms *a, struct error *err)
 		return -1;
 	/* Its widths are those of single relinks, which nobody asks about. */
 	r->plan.bench.until_resolved = 0;
+	r->plan.bench.counters = BENCH_COUNTERS_OFF;
 	result = bench_run(&o, &r->report->luck.samples, &c, err);
-	r->plan.bench.until_resolved = until;
+	r->plan.bench.until_resolved = asked.until_resolved;
+	r->plan.bench.counters = asked.counters;
 	if (result == 0)
 		result = judge(r, &c, err);
 	r->report->luck.warnings = warnings_of(&c);
