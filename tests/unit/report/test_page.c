@@ -175,7 +175,8 @@ static void test_labelled(void **state)
 
 	has(page, "<p class=\"label\">Not to be published: gates failed</p>");
 	has(page, "intervals (gates failed)</caption>");
-	assert_int_equal(count(page, "<span class=\"mark warn\">gates failed</span></td></tr>"), 4);
+	assert_int_equal(
+		count(page, "<span class=\"mark warn\">gates failed</span></td></tr>"), 16);
 	has(page, "percent of CPU time (gates failed)</text>");
 	has(page, "<dd>(gates failed) 95 % interval");
 	has(page, "against the whole run (gates failed)</caption>");
