@@ -603,9 +603,91 @@ static void test_empty(void **state)
 	report_release(&r);
 }
 
+/* ---- relinks --------------------------------------------------------------------------------- */
+
+static void add_relinks(struct report *r)
+{
+	struct luck *l = &r->luck;
+	static const double ratios[] = {1.002, 0.998};
+
+	l->relinks = 2;
+	l->launches = 10;
+	l->base = xstrdup("plain");
+	l->variant = xstrdup("pgo");
+	l->linker = xstrdup("lld 22.1.8");
+	strv_add(&l->own_linker, "GNU ld");
+	for (int i = 0; i < 2; i++) {
+		array_reserve(l->v, l->n, l->cap);
+		l->v[l->n++] = (struct luck_row){
+			.scenario = i ? NULL : xstrdup("mix"),
+			.shipped = i ? 0.949 : 0.99,
+			.ratio = 0.96,
+			.low = i ? NAN : 0.95,
+			.high = i ? NAN : 0.97,
+			.base = {.sd = i ? NAN : 0.006, .noise = 0.001, .p = 0.01, .range = 0.021},
+			.variant = {.sd = 0.001, .noise = 0.002, .p = 0.4, .range = 0.012},
+			.inside = !i,
+		};
+	}
+	l->v[0].base.relinks = xcalloc(2, sizeof(double));
+	l->v[0].base.n_relinks = 2;
+	memcpy(l->v[0].base.relinks, ratios, sizeof(ratios));
+}
+
+static void test_relinks_text(void **state)
+{
+	auto_buf struct buf text = BUF_INIT, problem = BUF_INIT, none = BUF_INIT;
+	struct report r = {0};
+
+	report_text(&r, &none);
+	assert_null(strstr(buf_str(&none), "elinks"));
+	add_relinks(&r);
+	report_text(&r, &text);
+	has(buf_str(&text),
+		"2 relinks of each build with random padding by lld 22.1.8, 10 launches\n");
+	has(buf_str(&text), "-1.0 %  -4.0 % [-5.0, -3.0]  ±2.1 % (layout sd 0.6 %)  ±1.2 % "
+			    "(noise)  inside the spread of mere relinks (±2.1 %)\n");
+	has(buf_str(&text), "beyond the spread of mere relinks (±2.1 %)\n");
+	has(buf_str(&text), "are linked by GNU ld, the relinks by lld 22.1.8");
+	r.labelled = true;
+	r.luck.problem = xstrdup("no lld");
+	report_text(&r, &problem);
+	has(buf_str(&problem), "Relinks: none are compared: no lld\n");
+	report_release(&r);
+}
+
+static void test_relinks_json(void **state)
+{
+	struct report r = {0};
+	auto_json json_t *none = report_json(&r), *j = NULL;
+	const json_t *o, *row;
+
+	assert_true(json_is_null(json_object_get(none, "relinks")));
+	add_relinks(&r);
+	r.labelled = true;
+	j = report_json(&r);
+	o = json_object_get(j, "relinks");
+	assert_int_equal(json_integer_value(json_object_get(o, "count")), 2);
+	row = json_array_get(json_object_get(o, "scenarios"), 0);
+	assert_true(json_is_true(json_object_get(row, "inside")));
+	assert_string_equal(
+		json_string_value(json_object_get(row, "label")), "not a trained release");
+	assert_true(
+		json_real_value(json_object_get(json_object_get(row, "base"), "range")) == 0.021);
+	assert_int_equal(
+		json_array_size(json_object_get(json_object_get(row, "base"), "relinks")), 2);
+	row = json_array_get(json_object_get(o, "scenarios"), 1);
+	assert_true(json_is_null(json_object_get(row, "scenario")));
+	assert_true(json_is_null(json_object_get(row, "low")));
+	assert_true(json_is_null(json_object_get(json_object_get(row, "base"), "sd")));
+	report_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_relinks_text),
+		cmocka_unit_test(test_relinks_json),
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_launches),
 		cmocka_unit_test(test_end),
