@@ -96,9 +96,17 @@ void test_relinks_at_the_edges(void **state)
 
 /* ---- simulated experiments ------------------------------------------------------------------- */
 
+static double uniform(struct rng *r)
+{
+	return ((double)(rng_next(r) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* Box and Muller 1958. */
 static double normal(struct rng *r)
 {
-	return stats_normal_quantile(((double)(rng_next(r) >> 11) + 0.5) / 9007199254740992.0);
+	double radius = sqrt(-2 * log(uniform(r)));
+
+	return radius * cos(2 * acos(-1) * uniform(r));
 }
 
 /* How relinks are made: standard deviations of layouts, of a launch (for each build its own), and
