@@ -126,7 +126,7 @@ static void test_allowed(void **state)
 	lacks(bench_text, &r, "scaled up");
 	lacks(bench_text, &r, "simulated");
 	has(report_markdown, &r,
-		"| mix | instructions, user | 14036 | 10811 -23.0 % \\[-23.1, -22.9\\] | 14036 |");
+		"| mix | instructions, user | 14036 | 10811 -23.0 % [-23.1, -22.9] | 14036 |");
 	has(report_html, &r, "10811 -23.0 % [-23.1, -22.9]");
 	has(json, &r, "\"hardware\":\"counted\"");
 	has(json, &r, "\"running_share\":1.0");
