@@ -12,6 +12,8 @@
 
 /* Fewer samples of the clock say too little of how the time was divided. */
 #define TICKS_MIN 50
+/* Of a program that ends before the clock has seen it a few times, all is user time. */
+#define TICKS_OF_RUN 5
 
 static bool is_on(const struct bench *b)
 {
@@ -61,9 +63,10 @@ void beside_rounds_end(struct bench *b, uint32_t scenario, struct asker *v)
 	struct beside *e = &b->beside;
 
 	for (uint32_t i = 0; i < b->n_arms && is_on(b); i++) {
-		struct parted one = {scenario, i, v[i].split};
+		const struct scenario *sc = &b->scenarios[scenario];
+		struct parted one = {scenario, i, sc->batch ? sc->slices : 0, v[i].split};
 
-		if (!b->scenarios[scenario].batch) {
+		if (!sc->batch) {
 			service_cpu_split(v[i].arm->subject, &one.cpu);
 			one.cpu.user_ns = since(one.cpu.user_ns, v[i].split.user_ns);
 			one.cpu.kernel_ns = since(one.cpu.kernel_ns, v[i].split.kernel_ns);
@@ -86,15 +89,16 @@ static double tick_ns(void)
 static void conclude_parts(
 	const struct beside *e, uint32_t scenario, uint32_t arm, struct counted *ret)
 {
-	double user = 0, kernel = 0, share, ticks;
+	double user = 0, kernel = 0, runs = 0, share, ticks;
 
 	for (size_t i = 0; i < e->n_parts; i++)
 		if (e->parts[i].scenario == scenario && e->parts[i].arm == arm) {
 			user += (double)e->parts[i].cpu.user_ns;
 			kernel += (double)e->parts[i].cpu.kernel_ns;
+			runs += e->parts[i].runs;
 		}
 	ticks = (user + kernel) / tick_ns();
-	if (ticks < TICKS_MIN)
+	if (ticks < TICKS_MIN || ticks < TICKS_OF_RUN * runs)
 		return;
 	share = kernel / (user + kernel);
 	ret->kernel_share = share;

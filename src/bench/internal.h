@@ -59,6 +59,7 @@ struct tally {
 /* User and kernel time of all slices of one arm, scenario and launch. */
 struct parted {
 	uint32_t scenario, arm;
+	uint32_t runs; /* of a batch program: so many processes at least; 0: of a service */
 	struct cpu_split cpu;
 };
 
