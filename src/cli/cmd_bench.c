@@ -102,6 +102,9 @@ static int measure(
 		auto_free char *folder = xasprintf("%s/run%lld", top, (long long)i + 1);
 		struct report_repeat *more = i ? &r->repeats[i - 1] : NULL;
 
+		/* A simulation counts the same each time. */
+		if (i && c->plan.bench.counters == BENCH_COUNTERS_CALLGRIND)
+			c->plan.bench.counters = BENCH_COUNTERS_AUTO;
 		o->folder = folder;
 		c->plan.bench.seed = seed + (uint64_t)i;
 		if (c->repeat > 1)
@@ -233,6 +236,8 @@ static int choose_runs(struct comparing *c, const struct strv *args, struct erro
 /* What is counted beside CPU time, in place of the plan's. */
 static int set_counters(struct comparing *c, struct error *err)
 {
+	if (c->calibrate) /* asks for intervals alone */
+		c->plan.bench.counters = BENCH_COUNTERS_OFF;
 	return c->counters ? plan_set_bench(&c->plan, "counters", c->counters, err) : 0;
 }
 
