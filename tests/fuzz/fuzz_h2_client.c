@@ -64,6 +64,41 @@ static bool expected(int mix, const struct h2_reference_stream *s)
 	}
 }
 
+/* A frame's head, as RFC 9113 has it: three bytes of length, one of kind, one of flags, four of
+ * stream. */
+struct head {
+	size_t n; /* of what follows, all of which need not be there */
+	unsigned type, flags;
+	uint32_t stream;
+};
+enum { HEAD = 9, DATA = 0, PADDED = 8 };
+
+static bool read_head(const struct driver_link *l, size_t at, struct head *ret)
+{
+	const unsigned char *p = (const unsigned char *)l->bytes + at;
+
+	if (at > l->n || l->n - at < HEAD)
+		return false;
+	*ret = (struct head){(size_t)p[0] << 16 | (size_t)p[1] << 8 | p[2], p[3], p[4],
+		(p[5] & 127u) << 24 | (uint32_t)p[6] << 16 | (uint32_t)p[7] << 8 | p[8]};
+	return true;
+}
+
+/* Whether the reading ended at DATA with more padding than there is. It ends a connection, but
+ * nghttp2 does not look at it in a stream that it has refused already: good answers may follow. */
+static bool ends_at_padding(const struct driver_link *l, const struct h2_reference *r)
+{
+	struct head h = {0};
+	size_t at = 0;
+
+	for (size_t i = 0; i < r->frames; i++, at += HEAD + h.n)
+		if (!read_head(l, at, &h))
+			return false;
+	at -= h.n;
+	return r->frames && h.type == DATA && h.flags & PADDED && h.n && at < l->n &&
+	       (unsigned char)l->bytes[at] >= h.n;
+}
+
 /* The driver took no more answers than there are. */
 static void compare(const struct driver_link *l, int mix)
 {
@@ -75,7 +110,8 @@ static void compare(const struct driver_link *l, int mix)
 	h2_reference_read(l->bytes, l->n, false, &r);
 	for (size_t i = 0; i < r.n; i++)
 		good += r.streams[i].ended && r.streams[i].heads && expected(mix, &r.streams[i]);
-	must(l->served <= good || r.more_streams, "an answer is taken that is none");
+	must(l->served <= good || r.more_streams || ends_at_padding(l, &r),
+		"an answer is taken that is none");
 	h2_reference_free(&r);
 }
 
@@ -99,28 +135,24 @@ static struct h2_reference_stream *find(struct h2_reference *r, uint32_t id)
 }
 
 /* Whether a body of this link is announced to be longer than its Content-Length, by the lengths of
- * its DATA frames (RFC 9113: three bytes of length, one of kind, one of flags, four of stream), the
- * last of which may not be there in full. Padding counts as body: what is here is not judged by it.
- */
+ * its DATA frames, the last of which may not be there in full. Padding counts as body: what is here
+ * is not judged by it. */
 static bool is_overlong(const struct driver_link *l)
 {
-	enum { HEAD = 9, DATA = 0 };
 	static const char field[] = "content-length: ";
 	struct h2_reference r;
 	bool found = false;
+	struct head h;
 
 	h2_reference_read(l->bytes, l->n, false, &r);
 	for (size_t i = 0; i < r.n; i++)
 		r.streams[i].body_n = 0;
-	for (size_t at = 0, n; at + HEAD <= l->n && !found; at += HEAD + n) {
-		const unsigned char *p = (const unsigned char *)l->bytes + at;
-		uint32_t id = (p[5] & 127u) << 24 | (uint32_t)p[6] << 16 | p[7] << 8 | p[8];
-		struct h2_reference_stream *s = p[3] == DATA ? find(&r, id) : NULL;
+	for (size_t at = 0; !found && read_head(l, at, &h); at += HEAD + h.n) {
+		struct h2_reference_stream *s = h.type == DATA ? find(&r, h.stream) : NULL;
 		const char *length = s ? strstr(buf_str(&s->fields), field) : NULL;
 
-		n = (size_t)p[0] << 16 | (size_t)p[1] << 8 | p[2];
 		if (s)
-			s->body_n += n;
+			s->body_n += h.n;
 		found = length && s->body_n > strtoull(length + strlen(field), NULL, 10);
 	}
 	h2_reference_free(&r);
