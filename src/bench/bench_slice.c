@@ -13,7 +13,8 @@
 #include "bench/internal.h"
 #include "service/tree.h"
 
-#define WARM_NS (200 * NS_PER_MS)
+#define WARM_NS (200 * NS_PER_MS) /* at least */
+#define WARM_MOST_NS (10 * NS_PER_S)
 #define SETTLE_NS                                                                                  \
 	NS_PER_MS /* for what a server does after its last answer, logging for example             \
 		   */
@@ -215,9 +216,9 @@ int asker_slice(const struct bench *b, const struct scenario *sc, struct asker *
 /* ---- Warm-up and calibration ---------------------------------------------------------------- */
 
 /* All arms do the same number of requests, so that each position of the request order meets the
- * same slice in all of them. */
+ * same slice in all of them. costs: of each arm, CPU per request; NULL: not asked. */
 static int warm(const struct bench *b, const struct scenario *sc, struct asker *v,
-	uint64_t requests, uint64_t *base_wall, struct error *err)
+	uint64_t requests, uint64_t *base_wall, double *costs, struct error *err)
 {
 	for (size_t i = 0; i < b->n_arms; i++) {
 		struct sample one = {0};
@@ -226,6 +227,8 @@ static int warm(const struct bench *b, const struct scenario *sc, struct asker *
 			return -1;
 		if (i == 0)
 			*base_wall = one.wall_ns ? one.wall_ns : 1;
+		if (costs)
+			costs[i] = (double)one.cpu_ns / (double)one.requests;
 	}
 	return 0;
 }
@@ -239,7 +242,7 @@ static int calibrate(const struct bench *b, struct scenario *sc, struct asker *v
 	double want;
 
 	for (;;) {
-		if (warm(b, sc, v, n, &wall, err) < 0)
+		if (warm(b, sc, v, n, &wall, NULL, err) < 0)
 			return -1;
 		want = (double)n * (double)slice_ns / (double)wall;
 		if (wall >= slice_ns / 2)
@@ -250,14 +253,49 @@ static int calibrate(const struct bench *b, struct scenario *sc, struct asker *v
 	return 0;
 }
 
-static int warm_http(const struct bench *b, struct scenario *sc, struct asker *v, struct error *err)
+/* The first launch finds how long the slowest arm takes until its requests become no cheaper; the
+ * other launches warm up as long. */
+static int find_warm_up(struct bench *b, struct scenario *sc, struct asker *v, struct error *err)
 {
-	uint64_t rounds = WARM_NS / b->o->plan->bench.slice_ns + 1, wall;
+	uint64_t slice_ns = b->o->plan->bench.slice_ns, wall;
+	size_t least = WARM_NS / slice_ns + 1, fit = WARM_MOST_NS / slice_ns, n = 0;
+	size_t most = fit > STATS_STEADY_NEEDS ? fit : STATS_STEADY_NEEDS;
+	auto_free double *round = xcalloc(b->n_arms, sizeof(*round));
+	auto_free double *costs = xcalloc(b->n_arms * most, sizeof(*costs));
+	bool steady = false;
+
+	while (!steady && n < most) {
+		if (warm(b, sc, v, sc->requests, &wall, round, err) < 0)
+			return -1;
+		steady = true;
+		for (size_t i = 0; i < b->n_arms; i++) {
+			costs[i * most + n] = round[i];
+			steady &= stats_steady(&costs[i * most], n + 1);
+		}
+		n++;
+	}
+	if (!steady)
+		bench_warn(b,
+			"scenario '%s' still became cheaper after %.1f s of warm-up for each "
+			"variant: "
+			"its figures are those of a service that is not warm yet",
+			sc->phase->name, (double)(n * slice_ns) / NS_PER_S);
+	/* What came last was steady already. */
+	n -= steady ? STATS_STEADY_NEEDS / 2 : 0;
+	sc->warm_rounds = (uint32_t)(n > least ? n : least);
+	return 0;
+}
+
+static int warm_http(struct bench *b, struct scenario *sc, struct asker *v, struct error *err)
+{
+	uint64_t wall;
 
 	if (!sc->requests && calibrate(b, sc, v, err) < 0)
 		return -1;
-	for (uint64_t i = 0; i < rounds; i++)
-		if (warm(b, sc, v, sc->requests, &wall, err) < 0)
+	if (!sc->warm_rounds)
+		return find_warm_up(b, sc, v, err);
+	for (uint32_t i = 0; i < sc->warm_rounds; i++)
+		if (warm(b, sc, v, sc->requests, &wall, NULL, err) < 0)
 			return -1;
 	return 0;
 }
@@ -268,7 +306,7 @@ static int warm_run(const struct bench *b, struct scenario *sc, struct asker *v,
 	const struct plan_bench *pb = &b->o->plan->bench;
 	uint64_t wall, fit;
 
-	if (warm(b, sc, v, 1, &wall, err) < 0)
+	if (warm(b, sc, v, 1, &wall, NULL, err) < 0)
 		return -1;
 	if (sc->requests)
 		return 0;

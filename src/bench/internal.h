@@ -46,6 +46,7 @@ struct scenario {
 	bool batch;         /* the command itself is measured, not the subject */
 	uint64_t requests;  /* per slice; 0: not calibrated yet */
 	uint32_t slices;
+	uint32_t warm_rounds; /* slices of warm-up, for requests; 0: not known yet */
 };
 
 /* What was counted in the slices of one arm, scenario and launch, of one mode. */

@@ -102,6 +102,11 @@ size_t stats_outliers(const double *v, size_t n, bool *ret);
 /* The line through points with x = 0, 1, … n-1 by repeated medians (Siegel 1982): up to half of the
  * points may be anywhere. n > 1. */
 void stats_line(const double *v, size_t n, double *ret_slope, double *ret_at_0);
+/* Whether a series of costs, in the order in which they came, has stopped falling: the median of
+ * its last values is at most 2 % below the median of as many before them. False for fewer values
+ * than STATS_STEADY_NEEDS. */
+#define STATS_STEADY_NEEDS 8
+bool stats_steady(const double *v, size_t n);
 /* How far a series of positive values drifts: the largest value of its smoothed course against the
  * smallest, minus 1. NAN for fewer than STATS_DRIFT_MIN values. */
 #define STATS_DRIFT_MIN 9

@@ -216,6 +216,30 @@ void test_resolved(void **state)
 	samples_release(&s);
 }
 
+/* A warm-up that falls by 5 % a slice, then stays. */
+void test_steady(void **state)
+{
+	double v[24] = {0};
+
+	for (int i = 0; i < 24; i++)
+		v[i] = i < 12 ? 100 * pow(0.95, i) : v[11] * (i % 2 ? 1.01 : 0.99);
+	for (size_t n = 0; n <= 12; n++)
+		assert_false(stats_steady(v, n));
+	assert_true(stats_steady(v, 20));
+	/* One disturbed value does not hide the fall, nor feign one. */
+	v[10] = 500;
+	assert_false(stats_steady(v, 12));
+	v[18] = 1;
+	assert_true(stats_steady(v, 20));
+	/* The bound: 2 %. */
+	for (int i = 0; i < 8; i++)
+		v[i] = i < 4 ? 1000 : 981;
+	assert_true(stats_steady(v, 8));
+	for (int i = 4; i < 8; i++)
+		v[i] = 979;
+	assert_false(stats_steady(v, 8));
+}
+
 /* Three runs of two scenarios; the second run shows a difference in the second. */
 void test_calibrate(void **state)
 {

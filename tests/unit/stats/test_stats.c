@@ -414,6 +414,7 @@ int main(void)
 		cmocka_unit_test(test_more_launches),
 		cmocka_unit_test(test_resolved),
 		cmocka_unit_test(test_calibrate),
+		cmocka_unit_test(test_steady),
 		cmocka_unit_test(test_hollander_wolfe),
 		cmocka_unit_test(test_darwin),
 		cmocka_unit_test(test_abramowitz_stegun_t),

@@ -18,6 +18,7 @@ void test_launches_one_by_one(void **state);
 void test_more_launches(void **state);
 void test_resolved(void **state);
 void test_calibrate(void **state);
+void test_steady(void **state);
 
 void test_hollander_wolfe(void **state);
 void test_darwin(void **state);
