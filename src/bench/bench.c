@@ -118,6 +118,13 @@ static int add_scenario(struct bench *b, const char *name, struct error *err)
 
 	if (!phase)
 		return error_set(err, ERR_CONFIG, "bench: there is no phase '%s'", name);
+	for (size_t i = 0; i + 1 < b->n_scenarios; i++)
+		if (b->scenarios[i].phase == phase &&
+			b->scenarios[i].combination == sc->combination)
+			return error_set(err, ERR_CONFIG,
+				"scenario '%s' would be measured twice, as '%s' and '%s': leave "
+				"one out",
+				phase->name, b->scenarios[i].given, name);
 	sc->given = name;
 	sc->phase = phase;
 	sc->slices = b->o->plan->bench.slices;

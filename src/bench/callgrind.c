@@ -10,6 +10,9 @@
 
 #define EVENTS_MAX 64
 #define POSITIONS_MAX 2 /* "instr line" */
+/* Names are numbered in the whole process as they turn up, so that a short file of a process that
+ * did little may hold a large number. */
+#define NUMBER_MAX 4000000
 
 /* Names that are written in full once, as "(7) name", and as "(7)" from then on. */
 struct names {
@@ -22,7 +25,7 @@ enum kind { OBJECTS, FILES, FUNCTIONS, KINDS };
 struct reading {
 	const char *path;
 	const char *p, *end; /* what is not read yet */
-	size_t line, size;
+	size_t line;
 	struct error *err;
 	struct names names[KINDS];
 	size_t n_events, n_positions;
@@ -103,10 +106,9 @@ static int costs(struct reading *r, const char *p, uint64_t *ret)
 
 static int keep_name(struct reading *r, struct names *names, uint64_t id, const char *text)
 {
-	/* Each number comes with a line of its own at least. */
-	if (id > r->size)
-		return corrupt(r, "the number %llu of a name is too large for this file",
-			(unsigned long long)id);
+	if (id > NUMBER_MAX)
+		return corrupt(r, "the number %llu of a name is larger than %d",
+			(unsigned long long)id, NUMBER_MAX);
 	if (id >= names->n) {
 		size_t n = id + 64 + names->n;
 
@@ -411,7 +413,6 @@ int callgrind_add(struct callgrind *sum, const char *path, struct error *err)
 		return -1;
 	r.p = (const char *)m.p;
 	r.end = r.p + m.n;
-	r.size = m.n;
 	result = all_lines(&r);
 	if (result == 0)
 		result = take(sum, &part, &r);

@@ -139,7 +139,7 @@ static int ask_one(const struct simulation *s, pid_t pid, const char *what, stru
 	p.argv = &argv;
 	if (proc_capture(&p, ASK_NS, &lines, &own) == 0)
 		return 0;
-	if (proc_start_time(pid) == start) {
+	if (start && proc_start_time(pid) == start) {
 		(void)error_move(err, &own);
 		return error_context(err, "callgrind, process %d, '%s'", (int)pid, what);
 	}
@@ -306,18 +306,30 @@ static void slow_down(const struct scenario *sc, struct plan_phase *phase, struc
 	ret->phase = phase;
 }
 
-static int count(const struct bench *b, const struct scenario *sc, struct asker *a,
-	const struct simulation *s, uint64_t requests, struct callgrind *ret, struct error *err)
+/* Once before what counts, as every scenario is warmed up: a run may make files that the next one
+ * finds, which needs no simulation. */
+static int warm(struct bench *b, const struct scenario *sc, struct asker *a,
+	const struct simulation *s, uint64_t requests, struct error *err)
 {
-	const struct service *subject = a->arm->subject;
 	struct sample ignored = {0};
 
-	if (!sc->batch && (asker_slice(b, sc, a, requests, &ignored, err) < 0 ||
-				  ask(s, subject, "zero", err) < 0))
+	if (asker_slice(b, sc, a, requests, &ignored, err) < 0)
+		return -1;
+	launch_watch(b);
+	return sc->batch ? 0 : ask(s, a->arm->subject, "zero", err);
+}
+
+static int count(struct bench *b, const struct scenario *sc, struct asker *a,
+	const struct simulation *s, uint64_t requests, struct callgrind *ret, struct error *err)
+{
+	struct sample ignored = {0};
+
+	if (warm(b, sc, a, s, requests, err) < 0)
 		return -1;
 	drop_counts(s);
+	a->prefix = sc->batch ? &s->prefix : NULL;
 	if (asker_slice(b, sc, a, requests, &ignored, err) < 0 ||
-		(!sc->batch && ask(s, subject, "dump", err) < 0))
+		(!sc->batch && ask(s, a->arm->subject, "dump", err) < 0))
 		return -1;
 	return read_counts(s, ret, err);
 }
@@ -337,8 +349,6 @@ static int simulate_one(struct bench *b, const struct scenario *measured, struct
 
 	events_progress(b->o->events, b->o->node, text, b->total * 100, b->total * 100);
 	slow_down(measured, &phase, &sc);
-	if (sc.batch)
-		a.prefix = &s.prefix;
 	if (r == 0)
 		r = asker_open(b, &sc, &a, err);
 	if (r == 0)

@@ -396,6 +396,22 @@ static void add_scenario_names(
 	}
 }
 
+/* By the same name, or by one without the setting that it is measured with and one with it. */
+static void check_repeated(struct problems *ps, const struct node *at, const struct plan *p,
+	const struct strv *names, size_t i)
+{
+	size_t setting = 0, other = 0;
+	const struct plan_phase *phase = plan_find_scenario(p, names->v[i], &setting);
+
+	for (size_t k = 0; k < i; k++)
+		if (!strcmp(names->v[k], names->v[i]))
+			problem_add(ps, at, "the scenario '%s' is given twice", names->v[i]);
+		else if (phase && plan_find_scenario(p, names->v[k], &other) == phase &&
+			 other == setting)
+			problem_add(ps, at, "the scenario '%s' is the same as '%s'", names->v[i],
+				names->v[k]);
+}
+
 /* names: to be checked, given at `list`. */
 static void check_scenarios(struct problems *ps, const struct node *list, const struct plan *p,
 	const struct strv *names)
@@ -406,10 +422,7 @@ static void check_scenarios(struct problems *ps, const struct node *list, const 
 		auto_strv struct strv known = STRV_INIT;
 		const char *near;
 
-		for (size_t k = 0; k < i; k++)
-			if (!strcmp(names->v[k], names->v[i]))
-				problem_add(
-					ps, at, "the scenario '%s' is given twice", names->v[i]);
+		check_repeated(ps, at, p, names, i);
 		if (plan_find_scenario(p, names->v[i], NULL))
 			continue;
 		for (size_t k = 0; k < p->train.n_phases; k++)

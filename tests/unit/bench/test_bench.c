@@ -358,6 +358,19 @@ static void test_unknown_scenario(void **state)
 	outcome_release(&o);
 }
 
+static void test_scenario_given_twice(void **state)
+{
+	static const char *const scenarios[] = {"hello", "batch", "hello", NULL};
+	struct outcome o = {0};
+
+	measure(&o, servers[0], servers[1], scenarios);
+	assert_int_equal(o.r, -1);
+	assert_int_equal(o.err.code, ERR_CONFIG);
+	assert_string_equal(o.err.msg, "scenario 'hello' would be measured twice, as 'hello' and "
+				       "'hello': leave one out");
+	outcome_release(&o);
+}
+
 static void test_missing_binary(void **state)
 {
 	static const char *const scenarios[] = {"hello", NULL};
@@ -394,6 +407,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_failing_command_stops),
 		cmocka_unit_test(test_run_that_asks_nothing),
 		cmocka_unit_test(test_unknown_scenario),
+		cmocka_unit_test(test_scenario_given_twice),
 		cmocka_unit_test(test_missing_binary),
 	};
 

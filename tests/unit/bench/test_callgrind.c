@@ -136,6 +136,29 @@ static void test_two_files(void **state)
 	callgrind_release(&c);
 }
 
+/* A process that only waited between two dumps: its names have the numbers that the whole process
+ * gave them, larger than its file. */
+static void test_short_file(void **state)
+{
+	static const char idle[] = "version: 1\n"
+				   "events: Ir Dr Dw I1mr\n"
+				   "ob=(5) /opt/idle\n"
+				   "fl=(1046) idle.c\n"
+				   "fn=(5036) main\n"
+				   "8 5 3 2 1\n"
+				   "totals: 5 3 2 1\n";
+	auto_free char *path = written(idle, strlen(idle));
+	struct callgrind c = {0};
+	struct error err = ERROR_INIT;
+
+	if (callgrind_add(&c, path, &err) < 0)
+		fail_msg("%s", err.msg);
+	assert_int_equal(c.instructions, 5);
+	assert_int_equal(c.i1_misses, 1);
+	assert_string_equal(c.v[0].name, "main");
+	callgrind_release(&c);
+}
+
 static void rejects(const char *text, size_t n, const char *expected)
 {
 	auto_free char *path = written(text, n), *want = xasprintf("%s:%s", path, expected);
@@ -169,6 +192,9 @@ static void test_rejected(void **state)
 			"2: no output of callgrind: the name (1) was never given"},
 		{"events: Ir I1mr\nfn=(99999999999) x\n",
 			"2: no output of callgrind: the number 99999999999"},
+		{"events: Ir I1mr\nfn=(4000001) x\n",
+			"2: no output of callgrind: the number 4000001 of a name is larger than "
+			"4000000"},
 		{"events: Ir I1mr\nfn=(99999999999999999999999) x\n",
 			"2: no output of callgrind: a name's"},
 		{"events: Ir I1mr\nfn=x\n1 2 3 4\n",
@@ -250,6 +276,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_valid),
 		cmocka_unit_test(test_two_files),
+		cmocka_unit_test(test_short_file),
 		cmocka_unit_test(test_rejected),
 		cmocka_unit_test(test_damaged),
 	};
