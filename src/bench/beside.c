@@ -306,35 +306,47 @@ static void conclude_scenario(
 		}
 }
 
-/* Some virtual machines hand out counters that never count. */
-static bool stand_still(const struct beside *e)
+/* What counters that were handed out turned out to be. Those of some virtual machines never count;
+ * others are never given to us. Says so when nothing was counted at all. */
+static enum counters_state state_of(const struct beside *e, struct counters *note)
 {
+	size_t given = 0;
+
 	for (size_t i = 0; i < e->n; i++)
-		for (size_t k = 0; k < COUNTERS_READ; k++)
+		for (size_t k = 0; k < COUNTERS_READ; k++) {
 			if (e->v[i].sum.v[k] > 0)
-				return false;
-	return e->n > 0;
+				return e->result.state;
+			given += !isnan(e->v[i].sum.v[k]);
+		}
+	if (!e->n)
+		return e->result.state;
+	if (given) {
+		counters_note(note, "hardware counters are absent: this machine hands them out, "
+				    "but they stand still, as in some virtual machines");
+		return COUNTERS_ABSENT;
+	}
+	counters_note(note, "hardware counters are denied: no event ever had one, as when a "
+			    "profiler or the NMI watchdog (kernel.nmi_watchdog) holds them");
+	return COUNTERS_DENIED;
 }
 
 void beside_conclude(const struct bench *b, const char *const *scenarios, struct counters *ret)
 {
 	const struct beside *e = &b->beside;
-	bool still = stand_still(e);
+	bool counted;
 
 	if (!is_on(b))
 		return;
-	ret->state = still ? COUNTERS_ABSENT : e->result.state;
 	if (e->result.note)
 		counters_note(ret, "%s", e->result.note);
-	if (still)
-		counters_note(ret, "hardware counters are absent: this machine hands them out, but "
-				   "they stand still, as in some virtual machines");
+	ret->state = state_of(e, ret);
+	counted = ret->state == e->result.state;
 	ret->running = NAN;
 	for (size_t i = 0; i < e->n; i++)
 		ret->running = fmin(ret->running, e->v[i].sum.running);
 	for (uint32_t s = 0; s < b->n_scenarios; s++)
 		conclude_scenario(b, s, scenarios[s], ret);
-	if (!still)
+	if (counted)
 		return;
 	for (size_t i = 0; i < ret->n; i++)
 		for (size_t m = 0; m < COUNTER_MODES; m++)

@@ -66,15 +66,12 @@ static int open_event(
 
 /* ---- What there is --------------------------------------------------------------------------- */
 
-static int paranoid(void)
+/* False: it cannot be read. */
+static bool paranoid(int *ret)
 {
 	auto_buf struct buf text = BUF_INIT;
-	int level;
 
-	return file_read(PARANOID, 64, &text, NULL) == 0 &&
-			       sscanf(buf_str(&text), "%d", &level) == 1
-		       ? level
-		       : INT32_MIN;
+	return file_read(PARANOID, 64, &text, NULL) == 0 && sscanf(buf_str(&text), "%d", ret) == 1;
 }
 
 static bool is_denial(int e)
@@ -86,9 +83,11 @@ static bool is_denial(int e)
  * calls, nobody without privileges may. */
 static void say_denied(struct counters *note, int e)
 {
-	int level = paranoid();
+	int level;
+	bool known = paranoid(&level);
+	auto_free char *shown = known ? xasprintf(" (%d)", level) : xstrdup("");
 
-	if (level > 2)
+	if (known && level > 2)
 		counters_note(note,
 			"hardware counters are denied: kernel.perf_event_paranoid is %d; 'sysctl "
 			"kernel.perf_event_paranoid=2' allows those of user mode, 1 the kernel's "
@@ -96,10 +95,10 @@ static void say_denied(struct counters *note, int e)
 			level);
 	else
 		counters_note(note,
-			"hardware counters are denied (%s), and not by kernel.perf_event_paranoid "
-			"(%d): a container's filter of system calls does that; allow "
+			"hardware counters are denied (%s), and not by kernel.perf_event_paranoid"
+			"%s: a container's filter of system calls does that; allow "
 			"perf_event_open there, or give the capability CAP_PERFMON",
-			strerror(e), level);
+			strerror(e), shown);
 }
 
 static void say_absent(struct counters *note, int e)
@@ -122,6 +121,19 @@ static void say_missing(const struct counting_source *s, struct counters *note)
 			buf_addf(&list, "%s%s", list.n ? ", " : "", counter_name((enum counter)k));
 	if (list.n)
 		counters_note(note, "this processor does not count: %s", buf_str(&list));
+}
+
+static void say_kernel_denied(struct counters *note)
+{
+	int level;
+	auto_free char *shown = paranoid(&level)
+					? xasprintf("kernel.perf_event_paranoid is %d, and ", level)
+					: xstrdup("");
+
+	counters_note(note,
+		"the kernel's part is denied: %swhat follows is of user mode alone; 'sysctl "
+		"kernel.perf_event_paranoid=1' allows it",
+		shown);
 }
 
 /* Tries all events of one mode; how many there are. *why: what the first was refused with. */
@@ -160,12 +172,7 @@ void counting_try(
 	} else {
 		say_missing(&s, note);
 		if (!kernel && is_denial(kernel_why))
-			counters_note(note,
-				"the kernel's part is denied: kernel.perf_event_paranoid is %d, "
-				"and "
-				"what follows is of user mode alone; 'sysctl "
-				"kernel.perf_event_paranoid=1' allows it",
-				paranoid());
+			say_kernel_denied(note);
 	}
 	note->state = s.state;
 	*ret = s;
@@ -173,7 +180,7 @@ void counting_try(
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-/* All events of the mode on one task (0: this thread). ESRCH: it is gone, and nothing is open. */
+/* All events of the mode on one task (0: this thread); those of one that is gone are left out. */
 static int open_all(struct counting *c, const struct counting_source *s, enum counter_mode mode,
 	pid_t task, bool from_exec)
 {
@@ -324,15 +331,18 @@ void counting_read(const struct counting *c, struct counting_sum *ret)
 {
 	double enabled[COUNTERS_READ] = {0}, running[COUNTERS_READ] = {0};
 	struct counting_sum sum = {.running = 1};
-	bool is_open[COUNTERS_READ] = {false};
+	bool is_open[COUNTERS_READ] = {false}, failed[COUNTERS_READ] = {false};
 
 	for (size_t i = 0; i < c->n; i++) {
 		enum counter k = c->v[i].counter;
 		struct count one = {0};
 
 		is_open[k] = true;
-		if (read(c->v[i].fd, &one, sizeof(one)) != (ssize_t)sizeof(one))
+		/* A sum without the part of a task is no sum. */
+		if (read(c->v[i].fd, &one, sizeof(one)) != (ssize_t)sizeof(one)) {
+			failed[k] = true;
 			continue;
+		}
 		sum.v[k] += (double)one.value;
 		enabled[k] += (double)one.enabled;
 		running[k] += (double)one.running;
@@ -340,7 +350,7 @@ void counting_read(const struct counting *c, struct counting_sum *ret)
 	for (size_t k = 0; k < COUNTERS_READ; k++) {
 		double share = enabled[k] > 0 ? running[k] / enabled[k] : 1;
 
-		if (!is_open[k] || share <= 0) {
+		if (!is_open[k] || failed[k] || share <= 0) {
 			sum.v[k] = NAN;
 			continue;
 		}

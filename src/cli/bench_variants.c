@@ -27,11 +27,13 @@ void bench_variants_release(struct bench_variants *v)
 static struct strv *add(struct bench_variants *v, const char *name, const char *archive)
 {
 	size_t i = v->names.n;
+	auto_free char *own = xstrdup(name);
 
-	if (strv_has(&v->names, name) || strcmp(name, BENCH_NULL_ARM) == 0)
-		strv_addf(&v->names, "%s (%zu)", name, i + 1);
-	else
-		strv_add(&v->names, name);
+	for (size_t k = i + 1; strv_has(&v->names, own) || strcmp(own, BENCH_NULL_ARM) == 0; k++) {
+		free(own);
+		own = xasprintf("%s (%zu)", name, k);
+	}
+	strv_take(&v->names, take_ptr(own));
 	v->binaries = xreallocarray(v->binaries, i + 1, sizeof(*v->binaries));
 	v->archives = xreallocarray(v->archives, i + 1, sizeof(*v->archives));
 	v->binaries[i] = (struct strv)STRV_INIT;

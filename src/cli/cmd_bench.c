@@ -16,6 +16,7 @@
 #include "config/plan.h"
 #include "pipeline/note.h"
 #include "report/report.h"
+#include "stats/stats.h"
 #include "store/store.h"
 
 #define REPEATS_MAX 1000
@@ -64,28 +65,47 @@ static void print(const struct comparing *c, const struct report *r)
 	fputs(buf_str(&text), stdout);
 }
 
-/* What the machine can tell apart, for this report and those to come; or what an earlier
- * calibration found. */
-static int calibrate(
-	const struct comparing *c, struct report *r, const struct events *events, struct error *err)
+/* What an earlier calibration found. That it cannot be told is no reason to lose what was measured.
+ */
+static void recall_calibration(
+	const struct comparing *c, struct report *r, const struct events *events)
 {
-	auto_free char *machine = note_machine(), *path = NULL, *state = NULL;
-	auto_store struct store store = STORE_INIT;
+	auto_free char *machine = note_machine();
+	struct error err = ERROR_INIT;
+	auto_free char *state = store_folder(c->plan.project, c->plan.root, &err);
+
+	if (state)
+		note_calibration(state, machine, &c->plan.bench, events, &r->calibration);
+	else
+		events_warning(events, "the calibration is left out: %s", err.msg);
+	error_release(&err);
+}
+
+/* What the machine can tell apart. */
+static int calibrate(const struct comparing *c, struct report *r, struct error *err)
+{
 	char now[CLOCK_TEXT];
 
-	if (!c->calibrate) {
-		state = store_folder(c->plan.project, c->plan.root, err);
-		if (!state)
-			return -1;
-		note_calibration(state, machine, events, &r->calibration);
-		return 0;
-	}
-	if (report_calibrate(r, err) < 0 ||
-		store_open(&store, c->plan.project, c->plan.root, err) < 0)
+	if (report_calibrate(r, err) < 0)
 		return -1;
 	clock_utc_text(clock_real_ns() / NS_PER_S, now);
 	r->calibration.at = xstrdup(now);
-	r->calibration.machine = take_ptr(machine);
+	r->calibration.machine = note_machine();
+	r->calibration.slices = c->plan.bench.slices;
+	r->calibration.slice_ns = c->plan.bench.slice_ns;
+	return 0;
+}
+
+/* For the reports to come. */
+static int keep_calibration(const struct comparing *c, const struct report *r, struct error *err)
+{
+	auto_store struct store store = STORE_INIT;
+	auto_free char *path = NULL;
+
+	if (!c->calibrate)
+		return 0;
+	if (store_open(&store, c->plan.project, c->plan.root, err) < 0)
+		return -1;
 	path = store_path(&store, STORE_CALIBRATION);
 	return calibration_write(&r->calibration, path, err);
 }
@@ -151,13 +171,17 @@ static int bench_in(void *ctx, const char *folder, struct error *err)
 	o.n_variants = c->variants.n;
 	if (result == 0)
 		result = measure(c, &o, &r, err);
-	if (result == 0)
-		result = calibrate(c, &r, o.events, err);
+	if (result == 0 && c->calibrate)
+		result = calibrate(c, &r, err);
+	else if (result == 0)
+		recall_calibration(c, &r, o.events);
 	terminal_free(term);
 	if (c->variants.label)
 		r.given_label = xstrdup(c->variants.label);
 	if (result == 0)
 		print(c, &r);
+	if (result == 0)
+		result = keep_calibration(c, &r, err);
 	if (result == 0)
 		result = write_report(c, &r, err);
 	report_release(&r);
@@ -241,11 +265,24 @@ static int set_counters(struct comparing *c, struct error *err)
 	return c->counters ? plan_set_bench(&c->plan, "counters", c->counters, err) : 0;
 }
 
+/* Fewer launches give no interval, which is what a calibration is made of. */
+static int check_launches(const struct comparing *c, struct error *err)
+{
+	int64_t launches = c->launches ? c->launches : c->plan.bench.launches;
+
+	if (!c->calibrate || launches >= STATS_MIN_LAUNCHES)
+		return 0;
+	return error_set(err, ERR_USAGE,
+		"--calibrate needs at least %d launches, not %lld: fewer give no intervals",
+		STATS_MIN_LAUNCHES, (long long)launches);
+}
+
 static int prepare(struct comparing *c, const struct strv *args, struct error *err)
 {
 	if (choose_runs(c, args, err) < 0 ||
 		plan_read(c->file ? c->file : "whet.yaml", &c->plan, err) < 0 ||
 		choose_scenarios(c, err) < 0 || set_end(c, err) < 0 || set_counters(c, err) < 0 ||
+		check_launches(c, err) < 0 ||
 		bench_variants_find(args, &c->peers, &c->plan, &c->variants, err) < 0)
 		return -1;
 	if (c->calibrate)

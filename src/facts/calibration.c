@@ -5,6 +5,9 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "facts/figure_json.h"
+
+#define DIFFERENCE_MAX 100 /* a hundred times the cost is no noise of a machine */
 
 void calibration_release(struct calibration *c)
 {
@@ -17,11 +20,6 @@ void calibration_release(struct calibration *c)
 	*c = (struct calibration){0};
 }
 
-static json_t *real(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
-}
-
 static json_t *one_json(const struct calibrated *x)
 {
 	json_t *one = json_object();
@@ -29,9 +27,9 @@ static json_t *one_json(const struct calibrated *x)
 	json_set_text(one, "scenario", x->scenario);
 	json_object_set_new(one, "runs", json_u64(x->runs));
 	json_object_set_new(one, "shown", json_u64(x->shown));
-	json_object_set_new(one, "half_width", real(x->half_width));
-	json_object_set_new(one, "typical", real(x->typical));
-	json_object_set_new(one, "worst", real(x->worst));
+	json_object_set_new(one, "half_width", figure_json_real(x->half_width));
+	json_object_set_new(one, "typical", figure_json_real(x->typical));
+	json_object_set_new(one, "worst", figure_json_real(x->worst));
 	return one;
 }
 
@@ -45,6 +43,8 @@ json_t *calibration_json(const struct calibration *c)
 	json_set_text(o, "machine", c->machine);
 	json_set_text(o, "base", c->base);
 	json_object_set_new(o, "launches", json_u64(c->launches));
+	json_object_set_new(o, "slices", json_u64(c->slices));
+	json_object_set_new(o, "slice_ns", json_u64(c->slice_ns));
 	json_object_set_new(o, "runs", json_u64(c->runs));
 	json_object_set_new(o, "false_runs", json_u64(c->false_runs));
 	json_object_set_new(o, "low", json_real(c->low));
@@ -67,11 +67,12 @@ static double number(const json_t *o, const char *key)
 	return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
-static size_t count(const json_t *o, const char *key)
+/* 0: it is not there, or no number that can be. */
+static uint64_t count(const json_t *o, const char *key, uint64_t most)
 {
 	int64_t n = json_opt_int(o, key, 0);
 
-	return n > 0 ? (size_t)n : 0;
+	return n > 0 && (uint64_t)n <= most ? (uint64_t)n : 0;
 }
 
 static void read_scenarios(const json_t *list, struct calibration *c)
@@ -88,13 +89,35 @@ static void read_scenarios(const json_t *list, struct calibration *c)
 			continue;
 		c->v[c->n++] = (struct calibrated){
 			.scenario = name,
-			.runs = count(one, "runs"),
-			.shown = count(one, "shown"),
+			.runs = count(one, "runs", SIZE_MAX),
+			.shown = count(one, "shown", SIZE_MAX),
 			.half_width = number(one, "half_width"),
 			.typical = number(one, "typical"),
 			.worst = number(one, "worst"),
 		};
 	}
+}
+
+/* NAN: it is not known. */
+static bool is_difference(double v)
+{
+	return isnan(v) || (v >= 0 && v <= DIFFERENCE_MAX);
+}
+
+static bool is_sound(const struct calibration *c)
+{
+	if (!c->at || !c->base || !c->launches || !c->slices || !c->slice_ns || !c->runs || !c->n)
+		return false;
+	if (c->false_runs > c->runs || !(c->low >= 0 && c->low <= c->high && c->high <= 1))
+		return false;
+	for (size_t i = 0; i < c->n; i++) {
+		const struct calibrated *x = &c->v[i];
+
+		if (x->runs > c->runs || x->shown > x->runs || !is_difference(x->half_width) ||
+			!is_difference(x->typical) || !is_difference(x->worst))
+			return false;
+	}
+	return true;
 }
 
 int calibration_read(const char *path, struct calibration *ret, struct error *err)
@@ -111,14 +134,15 @@ int calibration_read(const char *path, struct calibration *ret, struct error *er
 	c.at = json_opt_str(o, "at");
 	c.machine = json_opt_str(o, "machine");
 	c.base = json_opt_str(o, "base");
-	c.launches = (uint32_t)count(o, "launches");
-	c.runs = count(o, "runs");
-	c.false_runs = count(o, "false_runs");
+	c.launches = (uint32_t)count(o, "launches", UINT32_MAX);
+	c.slices = (uint32_t)count(o, "slices", UINT32_MAX);
+	c.slice_ns = count(o, "slice_ns", UINT64_MAX);
+	c.runs = count(o, "runs", SIZE_MAX);
+	c.false_runs = count(o, "false_runs", SIZE_MAX);
 	c.low = number(o, "low");
 	c.high = number(o, "high");
 	read_scenarios(json_object_get(o, "scenarios"), &c);
-	if (!c.at || !c.base || !c.runs || c.false_runs > c.runs || !c.n || !isfinite(c.low) ||
-		!isfinite(c.high)) {
+	if (!is_sound(&c)) {
 		calibration_release(&c);
 		return error_set(err, ERR_CORRUPT,
 			"'%s' is no calibration: `whet bench --calibrate` writes it anew", path);

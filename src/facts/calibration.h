@@ -16,10 +16,12 @@ struct calibrated {
 };
 
 struct calibration {
-	char *at;      /* RFC 3339; NULL: not kept */
-	char *machine; /* its processors and their number; NULL: not known */
-	char *base;    /* what was compared with itself */
-	uint32_t launches;
+	char *at;          /* RFC 3339; NULL: not kept */
+	char *machine;     /* its processors and their number; NULL: not known */
+	char *base;        /* what was compared with itself */
+	uint32_t launches; /* of the first comparison */
+	uint32_t slices;   /* of a launch and scenario, and how long, as the plan says */
+	uint64_t slice_ns;
 	size_t runs, false_runs; /* false: a difference was shown in some scenario */
 	double low, high;        /* 95 % interval of the rate of false runs */
 	struct calibrated *v;
@@ -30,5 +32,6 @@ void calibration_release(struct calibration *c);
 json_t *calibration_json(const struct calibration *c);
 /* Atomic. */
 int calibration_write(const struct calibration *c, const char *path, struct error *err);
-/* No file: *ret has no runs. ERR_CORRUPT: it is not what calibration_write() wrote. */
+/* No file: *ret has no runs. ERR_CORRUPT: it is not what calibration_write() wrote, or no measuring
+ * gives such figures. */
 int calibration_read(const char *path, struct calibration *ret, struct error *err);

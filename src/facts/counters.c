@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "facts/figure_json.h"
 
 static const char *const names[COUNTERS] = {
 	[COUNTER_INSTRUCTIONS] = "instructions",
@@ -130,19 +131,14 @@ void counters_release(struct counters *c)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static json_t *real(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
-}
-
 static json_t *figure_json(const struct counter_figure *f)
 {
 	json_t *o = json_object();
 
-	json_object_set_new(o, "value", real(f->value));
-	json_object_set_new(o, "ratio", real(f->ratio));
-	json_object_set_new(o, "low", real(f->low));
-	json_object_set_new(o, "high", real(f->high));
+	json_object_set_new(o, "value", figure_json_real(f->value));
+	json_object_set_new(o, "ratio", figure_json_real(f->ratio));
+	json_object_set_new(o, "low", figure_json_real(f->low));
+	json_object_set_new(o, "high", figure_json_real(f->high));
 	return o;
 }
 
@@ -178,8 +174,8 @@ static json_t *counted_json(const struct counted *c)
 	set_place(o, c->scenario, c->variant, c->per_run);
 	json_object_set_new(o, "user", mode_json(c, COUNTER_USER));
 	json_object_set_new(o, "kernel", mode_json(c, COUNTER_KERNEL));
-	json_object_set_new(o, "kernel_share", real(c->kernel_share));
-	json_object_set_new(o, "kernel_share_error", real(c->kernel_error));
+	json_object_set_new(o, "kernel_share", figure_json_real(c->kernel_share));
+	json_object_set_new(o, "kernel_share_error", figure_json_real(c->kernel_error));
 	return o;
 }
 
@@ -189,19 +185,19 @@ static json_t *simulated_json(const struct simulated *s)
 
 	set_place(o, s->scenario, s->variant, s->per_run);
 	json_object_set_new(o, "requests", json_u64(s->requests));
-	json_object_set_new(o, "instructions", real(s->instructions));
-	json_object_set_new(o, "instructions_ratio", real(s->instructions_ratio));
-	json_object_set_new(o, "i1_misses", real(s->i1_misses));
-	json_object_set_new(o, "i1_misses_ratio", real(s->i1_ratio));
-	json_object_set_new(o, "outside_share", real(s->outside));
-	json_object_set_new(o, "assembly_share", real(s->assembly));
+	json_object_set_new(o, "instructions", figure_json_real(s->instructions));
+	json_object_set_new(o, "instructions_ratio", figure_json_real(s->instructions_ratio));
+	json_object_set_new(o, "i1_misses", figure_json_real(s->i1_misses));
+	json_object_set_new(o, "i1_misses_ratio", figure_json_real(s->i1_ratio));
+	json_object_set_new(o, "outside_share", figure_json_real(s->outside));
+	json_object_set_new(o, "assembly_share", figure_json_real(s->assembly));
 	for (size_t i = 0; i < s->n_top; i++) {
 		json_t *f = json_object();
 
 		json_set_text(f, "name", s->top[i].name);
 		json_set_text(f, "object", s->top[i].object);
-		json_object_set_new(f, "instructions", real(s->top[i].instructions));
-		json_object_set_new(f, "share", real(s->top[i].share));
+		json_object_set_new(f, "instructions", figure_json_real(s->top[i].instructions));
+		json_object_set_new(f, "share", figure_json_real(s->top[i].share));
 		json_object_set_new(f, "outside", json_boolean(s->top[i].outside));
 		json_array_append_new(top, f);
 	}
@@ -225,8 +221,8 @@ json_t *counters_json(const struct counters *c)
 		json_array_append_new(s, simulated_json(&c->simulated[i]));
 	json_object_set_new(o, "hardware", json_string(states[c->state]));
 	json_object_set_new(o, "note", json_text(c->note));
-	json_object_set_new(
-		o, "running_share", c->state == COUNTERS_COUNTED ? real(c->running) : json_null());
+	json_object_set_new(o, "running_share",
+		c->state == COUNTERS_COUNTED ? figure_json_real(c->running) : json_null());
 	json_object_set_new(o, "figures", v);
 	json_object_set_new(o, "simulated", s);
 	return o;

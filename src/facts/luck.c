@@ -1,10 +1,10 @@
 #include "facts/luck.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "facts/figure_json.h"
 
 void luck_spread_release(struct luck_spread *s)
 {
@@ -30,22 +30,16 @@ void luck_release(struct luck *l)
 	memset(l, 0, sizeof(*l));
 }
 
-/* JSON has no NaN: a figure that could not be computed is null. */
-static json_t *real_or_null(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
-}
-
 static json_t *spread_json(const struct luck_spread *s)
 {
 	json_t *o = json_object(), *a = json_array();
 
 	for (size_t i = 0; i < s->n_relinks; i++)
-		json_array_append_new(a, real_or_null(s->relinks[i]));
-	json_object_set_new(o, "sd", real_or_null(s->sd));
-	json_object_set_new(o, "noise", real_or_null(s->noise));
-	json_object_set_new(o, "p", real_or_null(s->p));
-	json_object_set_new(o, "range", real_or_null(s->range));
+		json_array_append_new(a, figure_json_real(s->relinks[i]));
+	json_object_set_new(o, "sd", figure_json_real(s->sd));
+	json_object_set_new(o, "noise", figure_json_real(s->noise));
+	json_object_set_new(o, "p", figure_json_real(s->p));
+	json_object_set_new(o, "range", figure_json_real(s->range));
 	json_object_set_new(o, "relinks", a);
 	return o;
 }
@@ -56,10 +50,10 @@ static json_t *row_json(const struct luck_row *r)
 
 	json_object_set_new(o, "scenario", json_text(r->scenario));
 	json_object_set_new(o, "held_out", json_boolean(r->held_out));
-	json_object_set_new(o, "shipped", real_or_null(r->shipped));
-	json_object_set_new(o, "ratio", real_or_null(r->ratio));
-	json_object_set_new(o, "low", real_or_null(r->low));
-	json_object_set_new(o, "high", real_or_null(r->high));
+	json_object_set_new(o, "shipped", figure_json_real(r->shipped));
+	json_object_set_new(o, "ratio", figure_json_real(r->ratio));
+	json_object_set_new(o, "low", figure_json_real(r->low));
+	json_object_set_new(o, "high", figure_json_real(r->high));
 	json_object_set_new(o, "inside", json_boolean(r->inside));
 	json_object_set_new(o, "base", spread_json(&r->base));
 	json_object_set_new(o, "variant", spread_json(&r->variant));

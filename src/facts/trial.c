@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "facts/figure_json.h"
 
 void samples_add(struct samples *s, const struct sample *one)
 {
@@ -114,10 +115,9 @@ json_t *canaries_json(const struct samples *s)
 	return a;
 }
 
-/* JSON has no NaN: a figure that could not be computed is null. */
 static void set_real(json_t *o, const char *key, double v)
 {
-	json_object_set_new(o, key, isfinite(v) ? json_real(v) : json_null());
+	json_object_set_new(o, key, figure_json_real(v));
 }
 
 /* How the launches went one by one; empty lists and null when that is not known. */

@@ -29,8 +29,8 @@ char *note_machine(void)
 		  : NULL;
 }
 
-void note_calibration(const char *state, const char *machine, const struct events *events,
-	struct calibration *ret)
+void note_calibration(const char *state, const char *machine, const struct plan_bench *now,
+	const struct events *events, struct calibration *ret)
 {
 	auto_free char *path = path_join(state, STORE_CALIBRATION);
 	struct error err = ERROR_INIT;
@@ -39,6 +39,14 @@ void note_calibration(const char *state, const char *machine, const struct event
 		events_warning(events, "the calibration is left out: %s", err.msg);
 	else if (!machine || !ret->machine || strcmp(machine, ret->machine) != 0)
 		calibration_release(ret);
+	else if (ret->slices != now->slices || ret->slice_ns != now->slice_ns) {
+		events_warning(events,
+			"the calibration is left out: it was made with %u slices of %.0f ms, and "
+			"here are %u of %.0f ms: `whet bench --calibrate` makes one that fits",
+			ret->slices, (double)ret->slice_ns / NS_PER_MS, now->slices,
+			(double)now->slice_ns / NS_PER_MS);
+		calibration_release(ret);
+	}
 	error_release(&err);
 }
 

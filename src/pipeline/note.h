@@ -8,9 +8,9 @@
 /* Model and number of the processors, as far as /proc tells; NULL: not known. Caller frees. */
 char *note_machine(void);
 /* What `whet bench --calibrate` kept in the project's state folder, when it was on this machine;
- * none otherwise. A file that cannot be read is a warning. */
-void note_calibration(const char *state, const char *machine, const struct events *events,
-	struct calibration *ret);
+ * none otherwise. A file that cannot be read, and other slices than those of now, are a warning. */
+void note_calibration(const char *state, const char *machine, const struct plan_bench *now,
+	const struct events *events, struct calibration *ret);
 /* The newest build of this target in the history that was measured; false: there is none, and
  * *problem says why when the history cannot be read (caller frees). */
 bool note_last_release(const struct run *r, struct past_build *ret, char **problem);

@@ -211,14 +211,24 @@ static void simulated_remarks(const struct counters *k, struct buf *out)
 		buf_adds(out, "assembly is not known: the binaries have no debug information\n");
 }
 
+/* Counters that are there may have failed at every slice, which their note tells. */
+static bool has_figures(const struct counters *k)
+{
+	for (size_t m = 0; m < COUNTER_MODES; m++)
+		for (size_t i = 0; i < COUNTERS; i++)
+			if (counters_has(k, (enum counter_mode)m, (enum counter)i))
+				return true;
+	return false;
+}
+
 void counter_remarks(const struct comparisons *c, struct buf *out)
 {
 	const struct counters *k = &c->counters;
 
-	if (k->state == COUNTERS_COUNTED)
+	if (has_figures(k))
 		buf_adds(out, "user, kernel: hardware counters by mode, with the 95 % interval of "
 			      "each figure alone\n");
-	if (k->state == COUNTERS_COUNTED && k->running < 0.995)
+	if (has_figures(k) && k->running < 0.995)
 		buf_addf(out,
 			"scaled up: the events shared the processor's counters; one had its own "
 			"for "

@@ -1,6 +1,6 @@
-#include <math.h>
 #include <stdlib.h>
 
+#include "facts/figure_json.h"
 #include "report/history.h"
 #include "report/history_changes.h"
 
@@ -16,18 +16,13 @@ json_t *report_history_json(const char *project, const struct past_build *v, siz
 	return o;
 }
 
-static json_t *real_or_null(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
-}
-
 static json_t *interval_json(double at, double low, double high)
 {
 	json_t *o = json_object();
 
-	json_object_set_new(o, "ratio", real_or_null(at));
-	json_object_set_new(o, "low", real_or_null(low));
-	json_object_set_new(o, "high", real_or_null(high));
+	json_object_set_new(o, "ratio", figure_json_real(at));
+	json_object_set_new(o, "low", figure_json_real(low));
+	json_object_set_new(o, "high", figure_json_real(high));
 	return o;
 }
 

@@ -116,7 +116,7 @@ static void add_calibration(const struct report *r, struct buf *out)
 {
 	auto_buf struct buf note = BUF_INIT;
 
-	report_calibration_note(&r->calibration, &note);
+	report_calibration_note(&r->calibration, &r->comparisons, &note);
 	if (!note.n)
 		return;
 	while (out->n > 1 && out->p[out->n - 1] == '\n' && out->p[out->n - 2] == '\n')

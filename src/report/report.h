@@ -94,8 +94,10 @@ json_t *report_bench_json(const struct report *r);
 int report_calibrate(struct report *r, struct error *err); /* fills r->calibration */
 /* A table, after report_calibrate(). */
 void report_calibration_text(const struct report *r, struct buf *out);
-/* One sentence without its end, of a calibration that was kept; nothing without one. */
-void report_calibration_note(const struct calibration *c, struct buf *out);
+/* One sentence without its end, of a calibration that was kept, beside the comparison that is told
+ * now; nothing without one. */
+void report_calibration_note(
+	const struct calibration *c, const struct comparisons *now, struct buf *out);
 /* "-5.1 % [-6.2, -4.0] 10/10", "no difference shown [-0.6, +0.9] 4/10" or "too noisy: needs about 7
  * more launches [-2.6, +1.9] 4/10"; behind it, when that is
  * known, in how many launches it cost less. */

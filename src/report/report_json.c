@@ -1,7 +1,7 @@
-#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "facts/figure_json.h"
 #include "report/report.h"
 
 static json_t *stages_json(const struct report *r)
@@ -125,7 +125,7 @@ static json_t *canary_json(const struct comparisons *c, const struct samples *sa
 {
 	json_t *o = json_object();
 
-	json_object_set_new(o, "drift", isfinite(c->drift) ? json_real(c->drift) : json_null());
+	json_object_set_new(o, "drift", figure_json_real(c->drift));
 	json_object_set_new(o, "tolerance", json_real(DRIFT_TOLERANCE));
 	json_object_set_new(o, "alarm", json_text(c->drift_alarm));
 	json_object_set_new(o, "series", canaries_json(samples));

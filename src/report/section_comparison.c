@@ -120,11 +120,11 @@ static void add_remarks(struct doc *d, const struct comparisons *c)
 }
 
 /* What is known of the machine by comparisons of one build with itself. */
-static void add_calibration(struct doc *d, const struct calibration *c)
+static void add_calibration(struct doc *d, const struct report *r)
 {
 	auto_buf struct buf note = BUF_INIT;
 
-	report_calibration_note(c, &note);
+	report_calibration_note(&r->calibration, &r->comparisons, &note);
 	if (note.n)
 		doc_item(d, "T%s.", buf_str(&note) + 1);
 	else
@@ -162,7 +162,7 @@ static void add_reading(struct doc *d, const struct report *r)
 		doc_item(d, "n/m: in n of m launches it cost less.");
 	if (report_has_held_out(c))
 		doc_item(d, "Held out: a scenario that was not trained.");
-	add_calibration(d, &r->calibration);
+	add_calibration(d, r);
 	doc_item(d, "The load driver used at most %.0f %% of its processor.", c->driver_busy * 100);
 	doc_end_list(d);
 }

@@ -33,6 +33,8 @@ static void calibrate_one(const struct comparisons *const *runs, size_t n,
 		ret->shown += c->shown != SHOWN_NONE;
 	}
 	ret->runs = k;
+	if (!k)
+		ret->worst = NAN;
 	ret->half_width = stats_median(half, k);
 	ret->typical = stats_median(off, k);
 }

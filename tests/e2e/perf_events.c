@@ -4,9 +4,13 @@
  *   known      every event counts a known number: instructions 3000000, cycles 2000000, L1i misses
  *              4000, iTLB misses 500, branch misses 60; a tenth of them in kernel mode
  *   halved     the same, each with a counter for half of the time, so half of the numbers is read
- *   clock      instructions and cycles are nanoseconds on a processor, counted by the real kernel;
- * the misses are page faults user       known, but kernel mode is denied still      every event is
- * there and never counts denied     EACCES absent     ENOENT
+ *   clock      instructions and cycles are nanoseconds on a processor, counted by the real
+ *              kernel; the misses are page faults
+ *   user       known, but kernel mode is denied
+ *   still      every event is there and never counts
+ *   taken      every event is there and never has a counter
+ *   denied     EACCES
+ *   absent     ENOENT
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -50,8 +54,10 @@ static long event(const struct perf_event_attr *a)
 		count.value /= 2;
 		count.running /= 2;
 	}
-	if (is_mode("still"))
+	if (is_mode("still") || is_mode("taken"))
 		count.value = 0;
+	if (is_mode("taken"))
+		count.running = 0;
 	if (fd < 0 || write(fd, &count, sizeof(count)) != (ssize_t)sizeof(count) ||
 		lseek(fd, 0, SEEK_SET) < 0)
 		abort();

@@ -1,13 +1,5 @@
 # An archive of a release that was changed after it.
-cat >whet.yaml <<'END'
-project: hello
-build: {tool: make, binary: hello}
-train:
-  services:
-    hello: {subject: true, run: "{binary} {port}", ready: tcp}
-  phases:
-    - {name: start page, http: {get: /, requests: 10}}
-END
+. "${0%/*}/../hello-plan"
 mkdir dist
 echo plain >dist/hello.tar.gz
 echo pgo >dist/hello-pgo.tar.gz

@@ -1,12 +1,6 @@
 # A peer that the plan has not.
-cat >whet.yaml <<'END'
-project: hello
-build: {tool: make, binary: hello}
-train:
-  services:
-    hello: {subject: true, run: "{binary} {port}", ready: tcp}
-  phases:
-    - {name: start page, http: {get: /, requests: 10}}
+. "${0%/*}/../hello-plan"
+cat >>whet.yaml <<'END'
 bench:
   peers:
     nginx: {run: "nginx -g 'daemon off;'"}

@@ -1,11 +1,3 @@
 # A scenario that the plan has not.
-cat >whet.yaml <<'END'
-project: hello
-build: {tool: make, binary: hello}
-train:
-  services:
-    hello: {subject: true, run: "{binary} {port}", ready: tcp}
-  phases:
-    - {name: start page, http: {get: /, requests: 10}}
-END
+. "${0%/*}/../hello-plan"
 whet bench --scenario "start pag" a b

@@ -1,9 +1,3 @@
 # Of two relinks the spread is no more than a guess.
-cat >whet.yaml <<'END'
-project: hello
-build: {tool: make, binary: hello}
-train:
-  phases:
-    - {name: run, run: "{binary} 1"}
-END
+. "${0%/*}/../hello-plan"
 whet build --relinks 2

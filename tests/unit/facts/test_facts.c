@@ -426,15 +426,56 @@ static void test_coverage_comes_back(void **state)
 	assert_int_equal(coverage_facts_read(path, &back, NULL), -1);
 }
 
+static void refused(const struct calibration *c, const char *path)
+{
+	struct calibration got;
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(calibration_write(c, path, &err), 0);
+	assert_int_equal(calibration_read(path, &got, &err), -1);
+	assert_int_equal(err.code, ERR_CORRUPT);
+	assert_int_equal(got.n, 0);
+	error_release(&err);
+}
+
+/* What no measuring gives is not told. */
+static void check_absurd(const char *path, const struct calibration *sound)
+{
+	struct calibration c = *sound;
+
+	c.high = 1.5;
+	refused(&c, path);
+	c.high = 0.0001; /* below low */
+	refused(&c, path);
+	c = *sound;
+	c.false_runs = 21;
+	refused(&c, path);
+	c = *sound;
+	c.launches = 0;
+	refused(&c, path);
+	c = *sound;
+	c.slice_ns = 0;
+	refused(&c, path);
+	c = *sound;
+	c.v[0].half_width = 1e308;
+	refused(&c, path);
+	c.v[0].half_width = -0.01;
+	refused(&c, path);
+	c.v[0].half_width = 0.006;
+	c.v[0].shown = 21;
+	refused(&c, path);
+	c.v[0].shown = 1;
+}
+
 /* What was kept is read as it was; a file that is something else is named. */
 static void test_calibration(void **state)
 {
 	char own[] = "calibration-XXXXXX";
 	auto_free char *path = NULL;
 	struct calibrated v[] = {{(char[]){"doc"}, 20, 1, 0.006, 0.001, 0.009},
-		{(char[]){"mix"}, 0, 0, NAN, NAN, 0}};
+		{(char[]){"mix"}, 0, 0, NAN, NAN, NAN}};
 	struct calibration c = {(char[]){"2026-11-30T12:00:00Z"}, (char[]){"A processor, 2"},
-				   (char[]){"plain"}, 10, 20, 1, 0.001, 0.249, v, 2},
+				   (char[]){"plain"}, 10, 12, 50000000, 20, 1, 0.001, 0.249, v, 2},
 			   got;
 	struct error err = ERROR_INIT;
 
@@ -448,6 +489,8 @@ static void test_calibration(void **state)
 	assert_string_equal(got.machine, c.machine);
 	assert_string_equal(got.base, c.base);
 	assert_int_equal(got.launches, 10);
+	assert_int_equal(got.slices, 12);
+	assert_int_equal(got.slice_ns, 50000000);
 	assert_int_equal(got.runs, 20);
 	assert_int_equal(got.false_runs, 1);
 	assert_true(got.low == 0.001 && got.high == 0.249);
@@ -455,8 +498,9 @@ static void test_calibration(void **state)
 	assert_string_equal(got.v[0].scenario, "doc");
 	assert_int_equal(got.v[0].shown, 1);
 	assert_true(got.v[0].half_width == 0.006 && got.v[0].worst == 0.009);
-	assert_true(isnan(got.v[1].half_width));
+	assert_true(isnan(got.v[1].half_width) && isnan(got.v[1].worst));
 	calibration_release(&got);
+	check_absurd(path, &c);
 	assert_int_equal(file_write_atomic(path, "{\"runs\": 3}\n", 12, 0644, &err), 0);
 	assert_int_equal(calibration_read(path, &got, &err), -1);
 	assert_int_equal(err.code, ERR_CORRUPT);

@@ -265,7 +265,7 @@ static void test_calibration(void **state)
 	has(buf_str(&b), "\n  false differences in 0 of 2 comparisons: 0.0 %, 95 % interval 0.0 to "
 			 "84.2 %\n");
 	/* Until it is kept it says nothing about later reports. */
-	report_calibration_note(&r.calibration, &note);
+	report_calibration_note(&r.calibration, &r.comparisons, &note);
 	assert_int_equal(note.n, 0);
 	j = report_bench_json(&r);
 	assert_true(json_is_null(json_object_get(j, "calibration")));
@@ -274,6 +274,43 @@ static void test_calibration(void **state)
 	has(text, "\n  this machine on 2026-11-30: plain against itself, 2 comparisons of 10 "
 		  "launches, "
 		  "showed a false difference in 0 (95 %: 0.0 to 84.2 %); noise floor 1.01 %\n");
+	report_release(&r);
+}
+
+/* A noise floor is that of the scenarios that are told, and other launches are said. */
+static void test_calibration_of_others(void **state)
+{
+	struct calibrated v[] = {{(char[]){"doc"}, 20, 1, 0.006, 0.001, 0.009},
+		{(char[]){"mix"}, 20, 0, 0.03, 0.001, 0.009}};
+	struct calibration c = {(char[]){"2026-11-30T12:00:00Z"}, (char[]){"A processor, 2"},
+		(char[]){"plain"}, 20, 12, 50000000, 20, 1, 0.001, 0.249, v, 2};
+	struct report r = {0};
+	auto_buf struct buf note = BUF_INIT, none = BUF_INIT;
+
+	add_comparison(&r, "doc", "pgo", 0.9, 0.89, 0.91, SHOWN_LESS);
+	report_calibration_note(&c, &r.comparisons, &note);
+	assert_string_equal(buf_str(&note),
+		"this machine on 2026-11-30: plain against itself, 20 comparisons of 20 launches, "
+		"showed a false difference in 1 (95 %: 0.1 to 24.9 %); here are 10 launches; noise "
+		"floor 0.60 %");
+	v[0].half_width = NAN;
+	report_calibration_note(&c, &r.comparisons, &none);
+	has(buf_str(&none), "; of these scenarios it knows no noise floor");
+	assert_null(strstr(buf_str(&none), "3.00"));
+	report_release(&r);
+}
+
+/* Comparisons that were too short for intervals. */
+static void test_calibration_without_intervals(void **state)
+{
+	struct report r = {0};
+	auto_buf struct buf b = BUF_INIT;
+	struct error err = ERROR_INIT;
+
+	add_comparison(&r, "doc", "null", 1.002, NAN, NAN, SHOWN_NONE);
+	assert_int_equal(report_calibrate(&r, &err), 0);
+	report_calibration_text(&r, &b);
+	has(buf_str(&b), "\n  doc       8012  0 of 0           -           -        -\n");
 	report_release(&r);
 }
 
@@ -693,6 +730,8 @@ int main(void)
 		cmocka_unit_test(test_end),
 		cmocka_unit_test(test_repeats),
 		cmocka_unit_test(test_calibration),
+		cmocka_unit_test(test_calibration_of_others),
+		cmocka_unit_test(test_calibration_without_intervals),
 		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_failed_gate_is_listed),
 		cmocka_unit_test(test_weighted),

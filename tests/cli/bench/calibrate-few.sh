@@ -1,0 +1,3 @@
+# Of fewer launches there are no intervals.
+. "${0%/*}/../hello-plan"
+whet bench --calibrate --launches 5 a
