@@ -73,7 +73,8 @@ static void list_candidates(
 	}
 	for (const char *p = path_list; p && *p;) {
 		size_t k = strcspn(p, ":");
-		auto_free char *folder = xstrndup(p, k);
+		auto_free char *given = xstrndup(p, k);
+		auto_free char *folder = path_absolute(given); /* links run elsewhere */
 
 		if (k)
 			list_folder(folder, ret);

@@ -285,6 +285,7 @@ static void test_find_lld(void **state)
 {
 	struct lld l = {0};
 	struct error err = ERROR_INIT;
+	char before[4096];
 
 	assert_int_equal(toolchain_find_lld(NULL, 0, 22, folder, &l, &err), -1);
 	assert_int_equal(err.code, ERR_ENVIRONMENT);
@@ -308,6 +309,14 @@ static void test_find_lld(void **state)
 	lld_release(&l);
 	assert_int_equal(toolchain_find_lld(NULL, 0, 14, folder, &l, &err), 0);
 	assert_string_equal(l.version, "lld 23.1.0");
+	lld_release(&l);
+	/* Links run in other folders. */
+	assert_non_null(getcwd(before, sizeof(before)));
+	assert_int_equal(chdir(folder), 0);
+	assert_int_equal(toolchain_find_lld(NULL, 0, 22, ".", &l, &err), 0);
+	assert_int_equal(chdir(before), 0);
+	assert_int_equal(l.path[0], '/');
+	assert_true(path_exists(l.path));
 	lld_release(&l);
 	error_release(&err);
 }
