@@ -29,6 +29,7 @@ struct simulation {
 	char *folder;       /* of what valgrind writes */
 	struct strv prefix; /* in front of a command */
 	char *vgdb;
+	struct strv zeroed; /* processes, by number, whose counts began at nothing when asked */
 };
 
 static int find_tool(const char *name, char **ret, struct error *err)
@@ -58,6 +59,7 @@ static void simulation_release(struct simulation *s)
 	free(s->folder);
 	free(s->vgdb);
 	strv_release(&s->prefix);
+	strv_release(&s->zeroed);
 }
 
 /* folder: the arm's. */
@@ -162,8 +164,8 @@ static bool is_simulated(const struct simulation *s, pid_t pid)
 	return found;
 }
 
-static int ask(const struct simulation *s, const struct service *subject, const char *what,
-	struct error *err)
+static int ask(
+	struct simulation *s, const struct service *subject, const char *what, struct error *err)
 {
 	auto_free pid_t *pids = NULL;
 	size_t n = service_tree(subject, &pids), asked = 0;
@@ -173,6 +175,7 @@ static int ask(const struct simulation *s, const struct service *subject, const 
 			continue;
 		if (ask_one(s, pids[i], what, err) < 0)
 			return -1;
+		strv_addf(&s->zeroed, "%d", (int)pids[i]);
 		asked++;
 	}
 	if (asked)
@@ -212,16 +215,31 @@ static void drop_counts(const struct simulation *s)
 		(void)unlink(files.v[i]);
 }
 
-static int read_counts(const struct simulation *s, struct callgrind *ret, struct error *err)
+/* Whether a file's process began with the counts of its parent, as fork(2) has it: those of a new
+ * program begin at nothing, and valgrind begins a log of its own for it. */
+static bool has_inherited(const struct simulation *s, const char *path)
+{
+	const char *from = path_basename(path) + strlen("out.");
+	auto_free char *pid = xstrndup(from, strcspn(from, "."));
+	auto_free char *log = xasprintf("%s/log.%s", s->folder, pid);
+
+	return !path_exists(log) && !strv_has(&s->zeroed, pid);
+}
+
+/* ret_inherited: whether some instructions of parents are counted again with their children. */
+static int read_counts(
+	const struct simulation *s, bool *ret_inherited, struct callgrind *ret, struct error *err)
 {
 	auto_strv struct strv files = STRV_INIT;
 
 	list_counts(s, &files);
 	if (!files.n)
 		return error_set(err, ERR_CHILD, "callgrind left no counts in '%s'", s->folder);
-	for (size_t i = 0; i < files.n; i++)
+	for (size_t i = 0; i < files.n; i++) {
 		if (callgrind_add(ret, files.v[i], err) < 0)
 			return -1;
+		*ret_inherited |= has_inherited(s, files.v[i]);
+	}
 	callgrind_sort(ret);
 	if (!ret->instructions)
 		return error_set(err, ERR_CHILD, "callgrind counted no instructions");
@@ -308,8 +326,8 @@ static void slow_down(const struct scenario *sc, struct plan_phase *phase, struc
 
 /* Once before what counts, as every scenario is warmed up: a run may make files that the next one
  * finds, which needs no simulation. */
-static int warm(struct bench *b, const struct scenario *sc, struct asker *a,
-	const struct simulation *s, uint64_t requests, struct error *err)
+static int warm(struct bench *b, const struct scenario *sc, struct asker *a, struct simulation *s,
+	uint64_t requests, struct error *err)
 {
 	struct sample ignored = {0};
 
@@ -319,10 +337,11 @@ static int warm(struct bench *b, const struct scenario *sc, struct asker *a,
 	return sc->batch ? 0 : ask(s, a->arm->subject, "zero", err);
 }
 
-static int count(struct bench *b, const struct scenario *sc, struct asker *a,
-	const struct simulation *s, uint64_t requests, struct callgrind *ret, struct error *err)
+static int count(struct bench *b, const struct scenario *sc, struct asker *a, struct simulation *s,
+	uint64_t requests, struct callgrind *ret, struct error *err)
 {
 	struct sample ignored = {0};
+	bool inherited = false;
 
 	if (warm(b, sc, a, s, requests, err) < 0)
 		return -1;
@@ -331,7 +350,21 @@ static int count(struct bench *b, const struct scenario *sc, struct asker *a,
 	if (asker_slice(b, sc, a, requests, &ignored, err) < 0 ||
 		(!sc->batch && ask(s, a->arm->subject, "dump", err) < 0))
 		return -1;
-	return read_counts(s, ret, err);
+	if (read_counts(s, &inherited, ret, err) < 0)
+		return -1;
+	if (!inherited)
+		return 0;
+	/* A run forks a few times, a service perhaps with each request. */
+	if (!sc->batch)
+		return error_set(err, ERR_CHILD,
+			"scenario '%s' makes the service start processes by fork(2), to which "
+			"callgrind gives the counts of their parents, too",
+			sc->phase->name);
+	bench_warn(b,
+		"scenario '%s': its run starts processes by fork(2) without a program of their "
+		"own; what their parents did before is simulated more than once",
+		sc->phase->name);
+	return 0;
 }
 
 static int simulate_one(struct bench *b, const struct scenario *measured, struct arm *arm,

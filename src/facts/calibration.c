@@ -104,19 +104,25 @@ static bool is_difference(double v)
 	return isnan(v) || (v >= 0 && v <= DIFFERENCE_MAX);
 }
 
+static bool is_scenario(const struct calibrated *x, size_t runs)
+{
+	return x->runs <= runs && x->shown <= x->runs && is_difference(x->half_width) &&
+	       is_difference(x->typical) && is_difference(x->worst);
+}
+
+static bool is_rate(const struct calibration *c)
+{
+	return c->false_runs <= c->runs && c->low >= 0 && c->low <= c->high && c->high <= 1;
+}
+
 static bool is_sound(const struct calibration *c)
 {
-	if (!c->at || !c->base || !c->launches || !c->slices || !c->slice_ns || !c->runs || !c->n)
+	if (!c->at || !c->base || !c->launches || !c->slices || !c->slice_ns || !c->runs || !c->n ||
+		!is_rate(c))
 		return false;
-	if (c->false_runs > c->runs || !(c->low >= 0 && c->low <= c->high && c->high <= 1))
-		return false;
-	for (size_t i = 0; i < c->n; i++) {
-		const struct calibrated *x = &c->v[i];
-
-		if (x->runs > c->runs || x->shown > x->runs || !is_difference(x->half_width) ||
-			!is_difference(x->typical) || !is_difference(x->worst))
+	for (size_t i = 0; i < c->n; i++)
+		if (!is_scenario(&c->v[i], c->runs))
 			return false;
-	}
 	return true;
 }
 
