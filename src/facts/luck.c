@@ -54,7 +54,8 @@ static json_t *row_json(const struct luck_row *r)
 	json_object_set_new(o, "ratio", figure_json_real(r->ratio));
 	json_object_set_new(o, "low", figure_json_real(r->low));
 	json_object_set_new(o, "high", figure_json_real(r->high));
-	json_object_set_new(o, "inside", json_boolean(r->inside));
+	json_object_set_new(
+		o, "inside", isfinite(r->shipped) ? json_boolean(r->inside) : json_null());
 	json_object_set_new(o, "base", spread_json(&r->base));
 	json_object_set_new(o, "variant", spread_json(&r->variant));
 	return o;

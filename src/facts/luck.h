@@ -29,7 +29,7 @@ struct luck_row {
 	double ratio, low, high; /* of the averages over the relinks, with a 95 % interval over
 				  * layouts and launches; low and high are NAN for one launch */
 	struct luck_spread base, variant;
-	bool inside; /* `shipped` lies inside the range of the base's relinks */
+	bool inside; /* `shipped` is known and lies inside the range of the base's relinks */
 };
 
 struct luck {

@@ -57,6 +57,7 @@ char *wrap_relink(const struct compile_log *log, const struct wrap_node *n, cons
 	else if (path_exists(output))
 		*why = xasprintf("lld cannot repeat the link: %s", words = complaint(output));
 	else
-		*why = xstrdup("its link was done by an earlier build");
+		*why = xstrdup(
+			"its link was done by an earlier build; `whet clean` has it done again");
 	return NULL;
 }

@@ -104,6 +104,19 @@ static void json(const struct report *r, struct buf *out)
 	buf_adds(out, text);
 }
 
+/* They are there, but each slice failed: nothing is said of figures that there are none of. */
+static void test_failed(void **state)
+{
+	struct report r = {0};
+
+	none(&r, COUNTERS_COUNTED, "variant 'pgo': cannot count in user mode: Too many open files");
+	has(bench_text, &r, "\n  variant 'pgo': cannot count in user mode: Too many open files\n");
+	lacks(bench_text, &r, "hardware counters by mode");
+	lacks(bench_text, &r, "scaled up");
+	lacks(bench_text, &r, "nan");
+	report_release(&r);
+}
+
 static void test_allowed(void **state)
 {
 	struct report r = {0};
@@ -202,6 +215,7 @@ static void test_simulated(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_failed),
 		cmocka_unit_test(test_allowed),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_simulated),

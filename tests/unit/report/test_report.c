@@ -696,7 +696,7 @@ static void test_relinks_text(void **state)
 static void test_relinks_json(void **state)
 {
 	struct report r = {0};
-	auto_json json_t *none = report_json(&r), *j = NULL;
+	auto_json json_t *none = report_json(&r), *j = NULL, *unknown = NULL;
 	const json_t *o, *row;
 
 	assert_true(json_is_null(json_object_get(none, "relinks")));
@@ -717,6 +717,13 @@ static void test_relinks_json(void **state)
 	assert_true(json_is_null(json_object_get(row, "scenario")));
 	assert_true(json_is_null(json_object_get(row, "low")));
 	assert_true(json_is_null(json_object_get(json_object_get(row, "base"), "sd")));
+	assert_true(json_is_false(json_object_get(row, "inside")));
+	/* Without the builds' own figure there is no verdict. */
+	r.luck.v[1].shipped = NAN;
+	unknown = report_json(&r);
+	row = json_array_get(json_object_get(json_object_get(unknown, "relinks"), "scenarios"), 1);
+	assert_true(json_is_null(json_object_get(row, "shipped")));
+	assert_true(json_is_null(json_object_get(row, "inside")));
 	report_release(&r);
 }
 

@@ -330,7 +330,7 @@ static void no_relink(void **state)
 	} cases[] = {
 		{"1", "lld cannot repeat the link: ld.lld: error: bad"},
 		{"2", "its link makes 'a.out', whose name does not begin like its own"},
-		{"3", "its link was done by an earlier build"},
+		{"3", "its link was done by an earlier build; `whet clean` has it done again"},
 		{"4", "its link was not recorded"},
 		{NULL, "its link was not recorded"},
 	};
