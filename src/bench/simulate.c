@@ -164,8 +164,8 @@ static bool is_simulated(const struct simulation *s, pid_t pid)
 	return found;
 }
 
-static int ask(
-	struct simulation *s, const struct service *subject, const char *what, struct error *err)
+/* To begin at nothing, or to write what they counted. */
+static int ask(struct simulation *s, const struct service *subject, bool to_dump, struct error *err)
 {
 	auto_free pid_t *pids = NULL;
 	size_t n = service_tree(subject, &pids), asked = 0;
@@ -173,9 +173,10 @@ static int ask(
 	for (size_t i = 0; i < n; i++) {
 		if (!is_simulated(s, pids[i]))
 			continue;
-		if (ask_one(s, pids[i], what, err) < 0)
+		if (ask_one(s, pids[i], to_dump ? "dump" : "zero", err) < 0)
 			return -1;
-		strv_addf(&s->zeroed, "%d", (int)pids[i]);
+		if (!to_dump)
+			strv_addf(&s->zeroed, "%d", (int)pids[i]);
 		asked++;
 	}
 	if (asked)
@@ -334,7 +335,7 @@ static int warm(struct bench *b, const struct scenario *sc, struct asker *a, str
 	if (asker_slice(b, sc, a, requests, &ignored, err) < 0)
 		return -1;
 	launch_watch(b);
-	return sc->batch ? 0 : ask(s, a->arm->subject, "zero", err);
+	return sc->batch ? 0 : ask(s, a->arm->subject, false, err);
 }
 
 static int count(struct bench *b, const struct scenario *sc, struct asker *a, struct simulation *s,
@@ -348,7 +349,7 @@ static int count(struct bench *b, const struct scenario *sc, struct asker *a, st
 	drop_counts(s);
 	a->prefix = sc->batch ? &s->prefix : NULL;
 	if (asker_slice(b, sc, a, requests, &ignored, err) < 0 ||
-		(!sc->batch && ask(s, a->arm->subject, "dump", err) < 0))
+		(!sc->batch && ask(s, a->arm->subject, true, err) < 0))
 		return -1;
 	if (read_counts(s, &inherited, ret, err) < 0)
 		return -1;
