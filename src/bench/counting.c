@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,7 +16,8 @@
 #include "base/mem.h"
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
-#define TRIES 8 /* until a tree's threads are the same before and after */
+#define SPARE 128 /* file descriptors left to the load for its connections */
+#define TRIES 8   /* until a tree's threads are the same before and after */
 
 #define CACHE(level)                                                                               \
 	(PERF_COUNT_HW_CACHE_##level | PERF_COUNT_HW_CACHE_OP_READ << 8 |                          \
@@ -180,6 +182,14 @@ void counting_try(
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
+/* Of many threads each has its events: what is measured must not fail for them. */
+static bool leaves_spare(int fd)
+{
+	struct rlimit most;
+
+	return getrlimit(RLIMIT_NOFILE, &most) < 0 || (rlim_t)fd + SPARE < most.rlim_cur;
+}
+
 /* All events of the mode on one task (0: this thread); those of one that is gone are left out. */
 static int open_all(struct counting *c, const struct counting_source *s, enum counter_mode mode,
 	pid_t task, bool from_exec)
@@ -193,6 +203,10 @@ static int open_all(struct counting *c, const struct counting_source *s, enum co
 			return errno == ESRCH ? 0 : -1;
 		array_reserve(c->v, c->n, c->cap);
 		c->v[c->n++] = (struct opened){fd, (enum counter)k};
+		if (!leaves_spare(fd)) {
+			errno = EMFILE;
+			return -1;
+		}
 	}
 	return 0;
 }

@@ -239,6 +239,28 @@ static void test_restless(void **state)
 	assert_int_equal(waitpid(pids[1], NULL, 0), pids[1]);
 }
 
+/* The load needs file descriptors, too. */
+static void test_spare(void **state)
+{
+	struct counting_source s;
+	struct counting *c = NULL;
+	struct error err = ERROR_INIT;
+	struct rlimit own, few;
+
+	if (!open_source(&s))
+		skip();
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &own), 0);
+	few = own;
+	few.rlim_cur = 100;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_int_equal(counting_programs(&s, COUNTER_USER, &c, &err), -1);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &own), 0);
+	assert_string_equal(err.msg, "cannot count in user mode: Too many open files (ulimit -n)");
+	error_release(&err);
+	assert_int_equal(counting_programs(&s, COUNTER_USER, &c, &err), 0);
+	counting_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +268,7 @@ int main(void)
 		cmocka_unit_test(test_programs),
 		cmocka_unit_test(test_tree),
 		cmocka_unit_test(test_restless),
+		cmocka_unit_test(test_spare),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
