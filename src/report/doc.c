@@ -258,6 +258,20 @@ void doc_end_list(struct doc *d)
 	ops_of(d)->list(d, false);
 }
 
+void doc_items(struct doc *d, const char *lines, const char *end)
+{
+	if (!*lines)
+		return;
+	doc_begin_list(d);
+	while (*lines) {
+		size_t n = strcspn(lines, "\n");
+
+		doc_item(d, "%.*s%s", (int)n, lines, end);
+		lines += n + (lines[n] == '\n');
+	}
+	doc_end_list(d);
+}
+
 void doc_begin_more(struct doc *d, const char *title)
 {
 	ops_of(d)->more(d, title);

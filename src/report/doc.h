@@ -45,6 +45,8 @@ void doc_end_facts(struct doc *d);
 void doc_begin_list(struct doc *d);
 void doc_item(struct doc *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void doc_end_list(struct doc *d);
+/* A list of an item for each line, with `end` behind it; nothing without lines. */
+void doc_items(struct doc *d, const char *lines, const char *end);
 
 /* What a reader need not see at once. */
 void doc_begin_more(struct doc *d, const char *title);

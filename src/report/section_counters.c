@@ -46,20 +46,6 @@ static void add_functions(struct doc *d, const struct simulated *s, const char *
 	doc_end_table(d);
 }
 
-static void add_remarks(struct doc *d, const char *lines)
-{
-	if (!*lines)
-		return;
-	doc_begin_list(d);
-	while (*lines) {
-		size_t n = strcspn(lines, "\n");
-
-		doc_item(d, "%.*s", (int)n, lines);
-		lines += n + (lines[n] == '\n');
-	}
-	doc_end_list(d);
-}
-
 void section_counters(struct doc *d, const struct comparisons *c, const char *label)
 {
 	auto_strv struct strv rows = STRV_INIT, cells = STRV_INIT;
@@ -73,7 +59,7 @@ void section_counters(struct doc *d, const struct comparisons *c, const char *la
 	doc_heading(d, "Counters");
 	if (cells.n)
 		counter_table(d, &rows, &cells, label);
-	add_remarks(d, buf_str(&remarks));
+	doc_items(d, buf_str(&remarks), "");
 	if (!k->n_simulated)
 		return;
 	doc_begin_more(d, "Functions with most instructions");

@@ -51,18 +51,6 @@ static void add_table(struct doc *d, const struct luck *l, const char *label)
 	doc_end_table(d);
 }
 
-static void add_items(struct doc *d, const char *lines)
-{
-	doc_begin_list(d);
-	while (*lines) {
-		size_t n = strcspn(lines, "\n");
-
-		doc_item(d, "%.*s.", (int)n, lines);
-		lines += n + (lines[n] == '\n');
-	}
-	doc_end_list(d);
-}
-
 void section_luck(struct doc *d, const struct report *r)
 {
 	const struct luck *l = &r->luck;
@@ -85,5 +73,5 @@ void section_luck(struct doc *d, const struct report *r)
 	if (l->warnings && *l->warnings)
 		doc_lines(d, l->warnings);
 	luck_reading_text(l, &reading);
-	add_items(d, buf_str(&reading));
+	doc_items(d, buf_str(&reading), ".");
 }
