@@ -1,6 +1,4 @@
 /* What stands beside the comparison, in the report. */
-#include <math.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "report/counter_rows.h"

@@ -1,6 +1,5 @@
 /* What a mere relink changes, as a section of the document. */
 #include <math.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "report/luck.h"
