@@ -1,5 +1,4 @@
 /* What stands beside the comparison, in the report. */
-
 #include "base/mem.h"
 #include "report/counter_rows.h"
 #include "report/sections.h"
