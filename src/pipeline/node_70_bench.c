@@ -33,7 +33,7 @@ int node_bench(struct run *r, struct error *err)
 	why_say_because(r, "runs: figures are never reused");
 	if (dir_create(folder, 0711, err) < 0)
 		return -1;
-	note_calibration(r->store.root, r->machine, &r->plan.bench, r->o->events,
-		&r->report->calibration);
+	note_calibration(
+		r->store.root, r->machine, &r->plan.bench, r->o->events, &r->report->calibration);
 	return bench_run(&o, &r->report->samples, &r->report->comparisons, err);
 }
