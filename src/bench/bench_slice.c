@@ -312,7 +312,7 @@ static int warm_run(const struct bench *b, struct scenario *sc, struct asker *v,
 		return 0;
 	/* The first run of all may have made what the others use: it does not tell how long one
 	 * takes. */
-	if (warm(b, sc, v, 1, &wall, err) < 0)
+	if (warm(b, sc, v, 1, &wall, NULL, err) < 0)
 		return -1;
 	sc->requests = 1;
 	fit = pb->slices * pb->slice_ns / wall;
