@@ -264,7 +264,7 @@ static int find_warm_up(struct bench *b, struct scenario *sc, struct asker *v, s
 	auto_free double *costs = xcalloc(b->n_arms * most, sizeof(*costs));
 	bool steady = false;
 
-	while (!steady && n < most) {
+	while ((!steady || n < least) && n < most) {
 		if (warm(b, sc, v, sc->requests, &wall, round, err) < 0)
 			return -1;
 		steady = true;
