@@ -182,6 +182,8 @@ json_t *compile_record_json(const struct compile_record *r)
 		json_object_set_new(o, "links", links_json(r));
 	json_set_text(o, "text_hash", r->text_hash);
 	json_set_text(o, "linker", r->linker);
+	if (text_bytes_sum(&r->text))
+		json_object_set_new(o, "text", text_bytes_json(&r->text));
 	json_set_text(o, "map_error", r->map_error);
 	return o;
 }
@@ -258,6 +260,7 @@ static void texts_from_json(const json_t *o, struct compile_record *r)
 	fact_take_str(o, "source", &r->source);
 	fact_take_str(o, "text_hash", &r->text_hash);
 	fact_take_str(o, "linker", &r->linker);
+	text_bytes_from_json(json_object_get(o, "text"), &r->text);
 	fact_take_str(o, "map_error", &r->map_error);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/strv.h"
+#include "facts/text_bytes.h"
 
 enum call_kind {
 	CALL_QUERY,        /* --version, -vV, --print, `--crate-name ___`: passed untouched */
@@ -87,7 +88,8 @@ struct compile_record {
 	size_t n_links, cap_links;
 	char *text_hash; /* of the linked file's code right after the link; NULL: none or no link */
 	char *linker;    /* that made it: "GNU ld", "gold", "lld", "mold"; NULL: not known */
-	char *map_error; /* why the links are not known although they should be; or NULL */
+	struct text_bytes text; /* of its code, as the linker's map says */
+	char *map_error;        /* why the links are not known although they should be; or NULL */
 };
 
 struct compile_log {
@@ -163,4 +165,7 @@ void binary_fact_release(struct binary_fact *b);
 void build_facts_release(struct build_facts *f);
 int build_facts_write(const struct build_facts *f, const char *path, struct error *err);
 int build_facts_read(const char *path, struct build_facts *ret, struct error *err);
+/* The record of a binary's final link; NULL: not known. */
+const struct compile_record *build_facts_link(
+	const struct build_facts *f, const struct binary_fact *b);
 const char *object_class_name(enum object_class c);

@@ -206,3 +206,12 @@ int build_facts_read(const char *path, struct build_facts *ret, struct error *er
 	*ret = f;
 	return 0;
 }
+
+const struct compile_record *build_facts_link(
+	const struct build_facts *f, const struct binary_fact *b)
+{
+	for (size_t i = 0; b->link && i < f->log.n; i++)
+		if (strcmp(f->log.v[i].id, b->link) == 0)
+			return &f->log.v[i];
+	return NULL;
+}

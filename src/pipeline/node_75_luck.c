@@ -52,14 +52,12 @@ static void note_own_linker(const struct build_out *b, struct strv *ret)
 {
 	const struct build_facts *f = &b->facts;
 
-	for (size_t i = 0; i < f->n_binaries; i++)
-		for (size_t k = 0; k < f->log.n; k++) {
-			const struct compile_record *c = &f->log.v[k];
+	for (size_t i = 0; i < f->n_binaries; i++) {
+		const struct compile_record *c = build_facts_link(f, &f->binaries[i]);
 
-			if (f->binaries[i].link && strcmp(c->id, f->binaries[i].link) == 0 &&
-				c->linker && !strv_has(ret, c->linker))
-				strv_add(ret, c->linker);
-		}
+		if (c && c->linker && !strv_has(ret, c->linker))
+			strv_add(ret, c->linker);
+	}
 }
 
 /* The ratio of the comparison of the builds as they ship; scenario NULL: of all by weight. */

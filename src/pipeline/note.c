@@ -140,6 +140,29 @@ static void describe(const struct run *r, struct past_build *b)
 	add_stages(r->report, b);
 }
 
+void note_past(const struct run *r)
+{
+	auto_free char *path = ledger_path(r);
+	const struct ledger l = {path, LEDGER_PATIENCE_MS};
+	struct past_builds *ret = &r->report->past;
+	auto_past_builds struct past_builds all = {0};
+
+	if (ledger_read(&l, &all, NULL) < 0)
+		return;
+	for (size_t i = 0; i < all.n; i++) {
+		if (!past_overall(&all.v[i].bench) ||
+			strcmp(all.v[i].target, r->plan.build.target) != 0)
+			continue;
+		array_reserve(ret->v, ret->n, ret->cap);
+		ret->v[ret->n++] = all.v[i];
+		all.v[i] = (struct past_build){0};
+	}
+	if (!ret->n)
+		return;
+	array_reserve(ret->v, ret->n, ret->cap);
+	describe(r, &ret->v[ret->n++]);
+}
+
 void note_build(const struct run *r)
 {
 	auto_free char *path = ledger_path(r);

@@ -14,6 +14,9 @@ void note_calibration(const char *state, const char *machine, const struct plan_
 /* The newest build of this target in the history that was measured; false: there is none, and
  * *problem says why when the history cannot be read (caller frees). */
 bool note_last_release(const struct run *r, struct past_build *ret, char **problem);
+/* Fills the report's past. What keeps the history from being read leaves it empty: note_build()
+ * says it. */
+void note_past(const struct run *r);
 /* Notes a build that ended well, unless its figures carry a label. The build is done: what keeps it
  * from being noted is said, and changes nothing. */
 void note_build(const struct run *r);

@@ -119,6 +119,26 @@ static void note_launchers(struct report *p, const struct compile_log *l)
 			report_add_launched(p, l->v[i].launcher, l->v[i].bypassed);
 }
 
+static struct text_bytes text_of(const struct build_facts *f, const struct binary_fact *b)
+{
+	const struct compile_record *link = build_facts_link(f, b);
+
+	return link ? link->text : (struct text_bytes){0};
+}
+
+/* Of files that both builds made. */
+static void note_layouts(struct report *p, const struct build_facts *a, const struct build_facts *b)
+{
+	for (size_t i = 0; i < a->n_binaries && i < b->n_binaries; i++) {
+		array_reserve(p->layouts, p->n_layouts, p->cap_layouts);
+		p->layouts[p->n_layouts++] = (struct report_layout){
+			.name = xstrdup(a->binaries[i].name),
+			.plain = text_of(a, &a->binaries[i]),
+			.pgo = text_of(b, &b->binaries[i]),
+		};
+	}
+}
+
 /* Hands the facts over; the nodes that need them have run. */
 static void end_report(struct run *r)
 {
@@ -135,6 +155,8 @@ static void end_report(struct run *r)
 	note_launchers(p, &r->plain.facts.log);
 	note_launchers(p, &r->instrumented.facts.log);
 	note_launchers(p, &r->optimised.facts.log);
+	note_layouts(p, &r->plain.facts, &r->optimised.facts);
+	note_past(r);
 	strv_add_all(&p->added_plain, &r->plain.added);
 	strv_add_all(&p->added_instrumented, &r->instrumented.added);
 	strv_add_all(&p->added_optimised, &r->optimised.added);

@@ -16,21 +16,20 @@
 
 /* ---- the list ---- */
 
-static void revision_cell(struct table *t, const struct past_build *b)
+char *report_revision(const struct past_build *b)
 {
 	static const char *const marks[] = {
 		[PAST_CLEAN] = "", [PAST_DIRTY] = "+", [PAST_DIRTY_UNKNOWN] = "?"};
 
-	if (b->revision)
-		table_cell(t, "%.*s%s", COMMIT_DIGITS, b->revision, marks[b->dirty]);
-	else
-		table_cell(t, "-");
+	return b->revision ? xasprintf("%.*s%s", COMMIT_DIGITS, b->revision, marks[b->dirty])
+			   : xstrdup("-");
 }
 
 static void build_row(struct table *t, const struct past_build *b)
 {
 	const struct comparison *c = past_overall(&b->bench);
 	auto_buf struct buf gain = BUF_INIT;
+	auto_free char *revision = report_revision(b);
 	char when[CLOCK_TEXT];
 
 	clock_utc_text(b->finished_ns / NS_PER_S, when);
@@ -39,7 +38,7 @@ static void build_row(struct table *t, const struct past_build *b)
 	table_cell(t, "%" PRId64, b->id);
 	table_cell(t, "%s", when);
 	table_cell(t, "%s", b->version);
-	revision_cell(t, b);
+	table_cell(t, "%s", revision);
 	table_cell(t, "%s", c ? buf_str(&gain) : "not measured");
 	table_cell(t, "%zu", comparisons_scenarios(&b->bench));
 }

@@ -17,10 +17,12 @@ static void add_sections(struct doc *d, const struct report *r)
 	section_glance(d, r);
 	section_comparison(d, r);
 	section_luck(d, r);
+	section_history(d, r);
 	section_gates(d, r);
 	section_training(d, r);
 	section_coverage(d, r);
 	section_profile(d, r);
+	section_layout(d, r);
 	section_build(d, r);
 	section_stages(d, r);
 	section_artefacts(d, r);

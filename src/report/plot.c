@@ -1,5 +1,6 @@
 #include "report/plot.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -181,23 +182,31 @@ static void put_grid(struct buf *b, const struct axis *a, double top, double bot
 	}
 }
 
-void plot_intervals(const struct comparisons *c, const char *label, struct buf *svg)
+/* Of several runs each has its own. Caller frees. */
+static char *plot_id(const char *name, size_t run)
+{
+	return run > 1 ? xasprintf("%s-%zu", name, run) : xstrdup(name);
+}
+
+void plot_intervals(const struct comparisons *c, size_t run, const char *label, struct buf *svg)
 {
 	struct axis a = {.low = -1, .high = 1, .from = PLOT_FROM, .to = PLOT_TO};
 	size_t scenarios = comparisons_scenarios(c), groups = scenarios + (c->n_weighted > 0);
 	size_t variants = scenarios ? c->n / scenarios : 0;
 	double height = (double)groups * ((double)variants * ROW + 8), y = 40;
-	auto_free char *title = xasprintf(
-		"Change of CPU time against %s with 95 %% intervals%s%s%s. The same figures are in "
-		"the table.",
-		c->n ? c->v[0].base : "", *label ? " (" : "", label, *label ? ")" : "");
+	auto_free char *id = plot_id("plot-intervals", run);
+	auto_free char *which = run ? xasprintf("Run %zu: ", run) : xstrdup("");
+	auto_free char *title = xasprintf("%sChange of CPU time against %s with 95 %% "
+					  "intervals%s%s%s. The same figures are in "
+					  "the table.",
+		which, c->n ? c->v[0].base : "", *label ? " (" : "", label, *label ? ")" : "");
 
 	for (size_t i = 0; i < c->n; i++) {
 		axis_hold(&a, ratio_percent(c->v[i].low));
 		axis_hold(&a, ratio_percent(c->v[i].high));
 	}
 	axis_finish(&a);
-	begin_svg(svg, height + 84, "plot-intervals", title);
+	begin_svg(svg, height + 84, id, title);
 	buf_addf(svg,
 		"<text x=\"%.1f\" y=\"14\" class=\"side left\">← costs less</text>\n"
 		"<text x=\"%.1f\" y=\"14\" class=\"side right\">costs more →</text>\n",
@@ -206,10 +215,21 @@ void plot_intervals(const struct comparisons *c, const char *label, struct buf *
 	for (size_t s = 0; s < groups; s++)
 		y = put_group(svg, &a, c, s, y);
 	buf_addf(svg,
-		"<text x=\"%.1f\" y=\"%.1f\" class=\"tick\">percent of CPU time%s%s%s</text>\n",
-		(PLOT_FROM + PLOT_TO) / 2, height + 70, *label ? " (" : "", label,
+		"<text x=\"%.1f\" y=\"%.1f\" class=\"tick\">%spercent of CPU time%s%s%s</text>\n",
+		(PLOT_FROM + PLOT_TO) / 2, height + 70, which, *label ? " (" : "", label,
 		*label ? ")" : "");
 	buf_adds(svg, "</svg>\n");
+}
+
+/* Lines across a drawing whose axis stands upright. */
+static void put_levels(struct buf *b, const struct axis *a, double left, double right)
+{
+	for (double v = a->low; v <= a->high + a->step / 2; v += a->step) {
+		double y = axis_at(a, v);
+
+		put_line(b, fabs(v) < a->step / 2 ? "zero" : "grid", left, y, right, y);
+		put_tick(b, a, left - 8, y + 4, v);
+	}
 }
 
 /* ---- drift ----------------------------------------------------------------------------------- */
@@ -262,26 +282,21 @@ static void put_key(struct buf *b, const char *base)
 	put_text(b, DRIFT_RIGHT + 32, 68, "words", "null arm (its copy)");
 }
 
-void plot_drift(const struct drift *d, const char *base, struct buf *svg)
+void plot_drift(const struct drift *d, size_t run, const char *base, struct buf *svg)
 {
 	struct axis a = {.low = -0.5, .high = 0.5, .from = DRIFT_BOTTOM, .to = DRIFT_TOP};
 	size_t every = d->n / 20 + 1;
+	auto_free char *id = plot_id("plot-drift", run);
 
 	for (size_t i = 0; i < d->n; i++) {
 		axis_hold(&a, ratio_percent(d->v[i].base));
 		axis_hold(&a, ratio_percent(d->v[i].null));
 	}
 	axis_finish(&a);
-	begin_svg(svg, DRIFT_BOTTOM + 50, "plot-drift",
+	begin_svg(svg, DRIFT_BOTTOM + 50, id,
 		"What the base cost in each launch, against its median of the whole run. The same "
 		"figures are in the table.");
-	for (double v = a.low; v <= a.high + a.step / 2; v += a.step) {
-		double y = axis_at(&a, v);
-
-		put_line(
-			svg, fabs(v) < a.step / 2 ? "zero" : "grid", DRIFT_LEFT, y, DRIFT_RIGHT, y);
-		put_tick(svg, &a, DRIFT_LEFT - 8, y + 4, v);
-	}
+	put_levels(svg, &a, DRIFT_LEFT, DRIFT_RIGHT);
 	for (size_t i = 0; i < d->n; i += every)
 		buf_addf(svg, "<text x=\"%.1f\" y=\"%.1f\" class=\"tick\">%zu</text>\n",
 			launch_x(d, i), DRIFT_BOTTOM + 18, i + 1);
@@ -290,5 +305,57 @@ void plot_drift(const struct drift *d, const char *base, struct buf *svg)
 	put_series(svg, &a, d, true);
 	put_series(svg, &a, d, false);
 	put_key(svg, base);
+	buf_adds(svg, "</svg>\n");
+}
+
+/* ---- history --------------------------------------------------------------------------------- */
+
+#define HISTORY_TOP 14.0
+#define HISTORY_BOTTOM 210.0
+#define HISTORY_LEFT 60.0
+#define HISTORY_STEP 40.0
+
+static void put_build(struct buf *b, const struct axis *a, const struct report_past *p, double x)
+{
+	const struct comparison *c = p->figure;
+	const char *class = change_class(c, false);
+	double low = axis_at(a, ratio_percent(c->low)), high = axis_at(a, ratio_percent(c->high));
+
+	if (isfinite(c->low) && isfinite(c->high)) {
+		put_line(b, class, x, low, x, high);
+		put_line(b, class, x - 4, low, x + 4, low);
+		put_line(b, class, x - 4, high, x + 4, high);
+	}
+	buf_addf(b, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/>\n", class, x,
+		axis_at(a, ratio_percent(c->ratio)));
+	buf_addf(b, "<text x=\"%.1f\" y=\"%.1f\" class=\"tick\">", x, HISTORY_BOTTOM + 18);
+	if (p->build->id)
+		buf_addf(b, "%" PRId64 "</text>\n", p->build->id);
+	else
+		buf_adds(b, "this</text>\n");
+}
+
+void plot_history(const struct report_past *v, size_t n, struct buf *svg)
+{
+	struct axis a = {.low = -1, .high = 0, .from = HISTORY_BOTTOM, .to = HISTORY_TOP};
+	double right = HISTORY_LEFT + HISTORY_STEP * (double)(n + 1);
+
+	right = fmin(fmax(right, 300), WIDTH - 20);
+	for (size_t i = 0; i < n; i++) {
+		axis_hold(&a, ratio_percent(v[i].figure->ratio));
+		axis_hold(&a, ratio_percent(v[i].figure->low));
+		axis_hold(&a, ratio_percent(v[i].figure->high));
+	}
+	axis_finish(&a);
+	begin_svg(svg, HISTORY_BOTTOM + 50, "plot-history",
+		"CPU time of the builds in the history against their own plain builds, with 95 % "
+		"intervals. The same figures are in the table.");
+	put_levels(svg, &a, HISTORY_LEFT, right);
+	for (size_t i = 0; i < n; i++)
+		put_build(svg, &a, &v[i],
+			HISTORY_LEFT + (right - HISTORY_LEFT) * (double)(i + 1) / (double)(n + 1));
+	buf_addf(svg, "<text x=\"%.1f\" y=\"%.1f\" class=\"tick\">build%s%s%s</text>\n",
+		(HISTORY_LEFT + right) / 2, HISTORY_BOTTOM + 40,
+		*v[n - 1].label ? " (this one: " : "", v[n - 1].label, *v[n - 1].label ? ")" : "");
 	buf_adds(svg, "</svg>\n");
 }

@@ -32,6 +32,10 @@ void report_release(struct report *r)
 	}
 	free(r->repeats);
 	luck_release(&r->luck);
+	for (size_t i = 0; i < r->n_layouts; i++)
+		free(r->layouts[i].name);
+	free(r->layouts);
+	past_builds_release(&r->past);
 	free(r->given_label);
 	strv_release(&r->added_plain);
 	strv_release(&r->added_instrumented);
@@ -92,4 +96,27 @@ double report_multiple(const struct report *r)
 			plain += s->wall_ns;
 	}
 	return plain ? (double)total / (double)plain : 0;
+}
+
+size_t report_past(const struct report *r, struct report_past *ret)
+{
+	const char *label = report_label(r);
+	size_t n = 0, earlier = 0;
+
+	for (size_t i = r->past.n; i > 0 && n < REPORT_PAST_MAX; i--) {
+		const struct past_build *b = &r->past.v[i - 1];
+		const struct comparison *figure = past_overall(b->id ? &b->bench : &r->comparisons);
+
+		if (!figure)
+			continue;
+		earlier += b->id != 0;
+		ret[n++] = (struct report_past){b, figure, b->id ? "" : label};
+	}
+	for (size_t i = 0; i < n / 2; i++) {
+		struct report_past x = ret[i];
+
+		ret[i] = ret[n - 1 - i];
+		ret[n - 1 - i] = x;
+	}
+	return earlier ? n : 0;
 }

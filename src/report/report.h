@@ -9,6 +9,7 @@
 #include "facts/compile.h"
 #include "facts/coverage.h"
 #include "facts/luck.h"
+#include "facts/past.h"
 #include "facts/profile_facts.h"
 #include "facts/training.h"
 #include "facts/trial.h"
@@ -28,10 +29,26 @@ struct report_launcher {
 	uint64_t calls; /* of the compilers, in all builds */
 };
 
+/* How the code of a released file is laid out in each build; all 0: not known. */
+struct report_layout {
+	char *name; /* of the file, without folders */
+	struct text_bytes plain, pgo;
+};
+
+/* So many builds of the history stand in a report. */
+#define REPORT_PAST_MAX 20
+
 /* The same comparison once more. */
 struct report_repeat {
 	struct comparisons comparisons;
 	struct samples samples;
+};
+
+/* A build of the history with its figure. Borrowed. */
+struct report_past {
+	const struct past_build *build;
+	const struct comparison *figure;
+	const char *label; /* as report_label() gives it: "" for those of the history */
 };
 
 struct report {
@@ -54,6 +71,11 @@ struct report {
 	struct report_repeat *repeats;  /* further runs of `comparisons` */
 	size_t n_repeats;
 	struct luck luck; /* what a mere relink changes; relinks 0: not asked */
+	struct report_layout *layouts;
+	size_t n_layouts, cap_layouts;
+	/* Measured builds of this target in the project's history, the newest last, and behind them
+	 * this one: its id is 0, and its figures are `comparisons`. Empty without a history. */
+	struct past_builds past;
 	struct strv added_plain, added_instrumented, added_optimised; /* closed lists (rule 10) */
 	struct report_launcher *launchers;
 	size_t n_launchers, cap_launchers;
@@ -68,6 +90,9 @@ struct report {
 void report_release(struct report *r);
 /* Counts one call that a launcher stood in front of. */
 void report_add_launched(struct report *r, const char *launcher, bool bypassed);
+/* The builds of the history that have the one figure of past_overall(), this one among them: at
+ * most REPORT_PAST_MAX, the newest last; 0 without an earlier one. */
+size_t report_past(const struct report *r, struct report_past *ret);
 json_t *report_json(const struct report *r); /* schema: docs/report-json.md */
 /* One self-contained page: docs/report.md. It needs no network, and no script for its tables. */
 void report_html(const struct report *r, struct buf *out);

@@ -185,6 +185,54 @@ static json_t *launchers_json(const struct report *r)
 	return a;
 }
 
+static json_t *layout_json(const struct report *r)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < r->n_layouts; i++) {
+		json_t *o = json_object();
+
+		json_set_text(o, "name", r->layouts[i].name);
+		json_object_set_new(o, "plain", text_bytes_json(&r->layouts[i].plain));
+		json_object_set_new(o, "pgo", text_bytes_json(&r->layouts[i].pgo));
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
+static json_t *finite_json(double v)
+{
+	return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *history_json(const struct report *r)
+{
+	static const char *const shown[] = {"none", "less", "more"};
+	struct report_past v[REPORT_PAST_MAX];
+	size_t n = report_past(r, v);
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < n; i++) {
+		const struct past_build *b = v[i].build;
+		json_t *o = json_object();
+
+		json_object_set_new(o, "build", b->id ? json_integer(b->id) : json_null());
+		json_object_set_new(o, "started", json_text(b->started));
+		json_object_set_new(o, "version", json_text(b->version));
+		json_object_set_new(o, "revision", json_text(b->revision));
+		json_object_set_new(o, "machine", json_text(b->machine));
+		json_object_set_new(o, "scenario", json_text(v[i].figure->scenario));
+		json_object_set_new(o, "ratio", finite_json(v[i].figure->ratio));
+		json_object_set_new(o, "low", finite_json(v[i].figure->low));
+		json_object_set_new(o, "high", finite_json(v[i].figure->high));
+		json_object_set_new(o, "shown", json_string(shown[v[i].figure->shown]));
+		json_object_set_new(
+			o, "label", *v[i].label ? json_string(v[i].label) : json_null());
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
 json_t *report_json(const struct report *r)
 {
 	const char *label = report_label(r);
@@ -213,6 +261,8 @@ json_t *report_json(const struct report *r)
 	json_object_set_new(o, "launchers", launchers_json(r));
 	json_object_set_new(o, "bench", r->comparisons.n ? report_bench_json(r) : json_null());
 	json_object_set_new(o, "relinks", r->luck.relinks ? relinks_json(r) : json_null());
+	json_object_set_new(o, "layout", layout_json(r));
+	json_object_set_new(o, "history", history_json(r));
 	json_object_set_new(o, "artefacts", artefacts_json(r));
 	return o;
 }

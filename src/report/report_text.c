@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "report/layout.h"
 #include "report/luck.h"
 #include "report/report.h"
 #include "report/text.h"
@@ -350,6 +351,7 @@ void report_text(const struct report *r, struct buf *out)
 	}
 	report_bench_text(r, label, out);
 	luck_text(&r->luck, label, out);
+	layout_text(r, label, out);
 	while (out->n > 1 && out->p[out->n - 1] == '\n' && out->p[out->n - 2] == '\n')
 		out->p[--out->n] = '\0';
 }

@@ -133,18 +133,33 @@ static void add_calibration(struct doc *d, const struct report *r)
 			"with itself again and again and keeps what it can tell apart.");
 }
 
-static void add_reading(struct doc *d, const struct report *r)
+/* What is particular to a run. */
+static void add_particulars(struct doc *d, const struct comparisons *c, size_t run)
 {
-	const struct comparisons *c = &r->comparisons;
-	const char *base = c->v[0].base;
 	auto_buf struct buf course = BUF_INIT;
 
-	doc_heading(d, "How to read the table");
+	if (run)
+		doc_text(d, "Run %zu:", run);
 	report_course_text(c, &course);
 	add_lines(d, DOC_WARN, c->drift_alarm);
 	add_lines(d, DOC_WARN, c->warnings);
 	add_remarks(d, c);
 	add_lines(d, DOC_PLAIN, buf_str(&course));
+}
+
+static void add_reading(struct doc *d, const struct report *r)
+{
+	const struct comparisons *c = &r->comparisons;
+	const char *base = c->v[0].base;
+	double busy = c->driver_busy;
+
+	doc_heading(d, "How to read the table");
+	add_particulars(d, c, r->n_repeats ? 1 : 0);
+	for (size_t i = 0; i < r->n_repeats; i++) {
+		busy = fmax(busy, r->repeats[i].comparisons.driver_busy);
+		if (r->repeats[i].comparisons.n)
+			add_particulars(d, &r->repeats[i].comparisons, i + 2);
+	}
 	doc_begin_list(d);
 	doc_item(d,
 		"A minus costs less CPU time than %s, a plus costs more. In brackets: the "
@@ -163,7 +178,7 @@ static void add_reading(struct doc *d, const struct report *r)
 	if (report_has_held_out(c))
 		doc_item(d, "Held out: a scenario that was not trained.");
 	add_calibration(d, r);
-	doc_item(d, "The load driver used at most %.0f %% of its processor.", c->driver_busy * 100);
+	doc_item(d, "The load driver used at most %.0f %% of its processor.", busy * 100);
 	doc_end_list(d);
 }
 
@@ -177,7 +192,15 @@ static void ratio_cell(struct doc *d, double ratio)
 		doc_cell(d, "%s", "");
 }
 
-static void add_drift(struct doc *d, const struct report *r, const char *label)
+/* A heading of what stands once for each run. */
+static void run_heading(struct doc *d, const char *title, size_t run)
+{
+	auto_free char *text = run ? xasprintf("%s: run %zu", title, run) : xstrdup(title);
+
+	doc_heading(d, text);
+}
+
+static void add_drift(struct doc *d, const struct report *r, size_t run, const char *label)
 {
 	static const char *const heads[] = {
 		"launch", ">begun after, s", ">slices", ">base", ">null arm"};
@@ -188,7 +211,7 @@ static void add_drift(struct doc *d, const struct report *r, const char *label)
 
 	drift_of(r, &drift);
 	if (drift.n) {
-		doc_heading(d, "Drift over the run");
+		run_heading(d, "Drift over the run", run);
 		doc_text(d,
 			"What a request or run of %s cost in each launch, against its median of "
 			"the "
@@ -201,7 +224,7 @@ static void add_drift(struct doc *d, const struct report *r, const char *label)
 				"Fixed work on the same processor (the canary) changed by %.1f %% "
 				"over the run; from %.0f %% on there is an alarm.",
 				r->comparisons.drift * 100, DRIFT_TOLERANCE * 100);
-		plot_drift(&drift, base, &svg);
+		plot_drift(&drift, run, base, &svg);
 		doc_figure(d, buf_str(&svg), "One point a launch: the median over the scenarios.");
 		caption = xasprintf("Cost of %s by launch, against the whole run%s%s%s", base,
 			*label ? " (" : "", label, *label ? ")" : "");
@@ -250,7 +273,7 @@ static bool any_latency(const struct samples *s)
 	return false;
 }
 
-static void add_latencies(struct doc *d, const struct report *r, const char *label)
+static void add_latencies(struct doc *d, const struct report *r, size_t run, const char *label)
 {
 	static const char *const heads[] = {"scenario", "variant", ">median, µs", ">99 %, µs"};
 	const struct comparisons *c = &r->comparisons;
@@ -263,7 +286,7 @@ static void add_latencies(struct doc *d, const struct report *r, const char *lab
 
 	if (!any_latency(&r->samples))
 		return;
-	doc_heading(d, "Latencies");
+	run_heading(d, "Latencies", run);
 	doc_table(d, caption, heads, ARRAY_SIZE(heads));
 	for (size_t s = 0; s < scenarios; s++)
 		for (size_t a = 0; a < arms; a++) {
@@ -281,30 +304,52 @@ static void add_latencies(struct doc *d, const struct report *r, const char *lab
 	doc_end_table(d);
 }
 
+/* Table and plot of one run; run: from 1, of several; 0: the only one. */
+static void comparison_run(
+	struct doc *d, const struct comparisons *c, size_t run, const char *label)
+{
+	auto_free char *name = run ? xasprintf("Run %zu: ", run) : xstrdup("");
+	auto_buf struct buf svg = BUF_INIT;
+
+	comparison_table(d, c, name, label);
+	plot_intervals(c, run, label, &svg);
+	doc_figure(d, buf_str(&svg),
+		"Filled points: a difference is shown. Hollow points: none is. Squares: the null "
+		"arm. Lines: 95 % intervals.");
+}
+
+/* What stands beside the figures of one run. */
+static void add_beside(struct doc *d, const struct report *r, size_t run, const char *label)
+{
+	auto_free char *title = run ? xasprintf("Counters: run %zu", run) : xstrdup("Counters");
+
+	section_counters(d, title, &r->comparisons, label);
+	add_drift(d, r, run, label);
+	add_latencies(d, r, run, label);
+}
+
 void section_comparison(struct doc *d, const struct report *r)
 {
 	const struct comparisons *c = &r->comparisons;
 	const char *label = report_label(r);
-	auto_buf struct buf svg = BUF_INIT;
 
 	if (!c->n)
 		return;
 	doc_section(d, "comparison", "Comparison");
 	if (*label)
 		doc_note(d, DOC_BAD, "These figures are not those of a release: %s.", label);
-	comparison_table(d, c, r->n_repeats ? "Run 1: " : "", label);
-	for (size_t i = 0; i < r->n_repeats; i++) {
-		auto_free char *run = xasprintf("Run %zu: ", i + 2);
-
+	comparison_run(d, c, r->n_repeats ? 1 : 0, label);
+	for (size_t i = 0; i < r->n_repeats; i++)
 		if (r->repeats[i].comparisons.n)
-			comparison_table(d, &r->repeats[i].comparisons, run, label);
-	}
-	plot_intervals(c, label, &svg);
-	doc_figure(d, buf_str(&svg),
-		"Filled points: a difference is shown. Hollow points: none is. Squares: the null "
-		"arm. Lines: 95 % intervals.");
+			comparison_run(d, &r->repeats[i].comparisons, i + 2, label);
 	add_reading(d, r);
-	section_counters(d, c, label);
-	add_drift(d, r, label);
-	add_latencies(d, r, label);
+	add_beside(d, r, r->n_repeats ? 1 : 0, label);
+	for (size_t i = 0; i < r->n_repeats; i++) {
+		struct report one = *r; /* borrowed */
+
+		one.comparisons = r->repeats[i].comparisons;
+		one.samples = r->repeats[i].samples;
+		if (one.comparisons.n)
+			add_beside(d, &one, i + 2, label);
+	}
 }

@@ -43,7 +43,8 @@ static void add_functions(struct doc *d, const struct simulated *s, const char *
 	doc_end_table(d);
 }
 
-void section_counters(struct doc *d, const struct comparisons *c, const char *label)
+void section_counters(
+	struct doc *d, const char *title, const struct comparisons *c, const char *label)
 {
 	auto_strv struct strv rows = STRV_INIT, cells = STRV_INIT;
 	auto_buf struct buf remarks = BUF_INIT;
@@ -53,7 +54,7 @@ void section_counters(struct doc *d, const struct comparisons *c, const char *la
 	counter_remarks(c, &remarks);
 	if (!cells.n && !remarks.n)
 		return;
-	doc_heading(d, "Counters");
+	doc_heading(d, title);
 	if (cells.n)
 		counter_table(d, &rows, &cells, label);
 	doc_items(d, buf_str(&remarks), "");

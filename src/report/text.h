@@ -22,6 +22,9 @@ bool report_has_held_out(const struct comparisons *c);
 /* How the measurement went: why it ended, what it left open, outliers. Indented lines, or nothing.
  */
 void report_course_text(const struct comparisons *c, struct buf *out);
+/* "0123456789ab+", '+': tracked files differed from it, '?': that is not known; "-" without git.
+ * Caller frees. */
+char *report_revision(const struct past_build *b);
 char *report_duration(uint64_t ns); /* "12.3 s", "2 min 03 s"; caller frees */
 /* "(start)", "(stop)", or the phase's name. */
 const char *report_phase_name(const struct coverage_phase *p);

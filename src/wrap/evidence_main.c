@@ -27,6 +27,7 @@ static void collect(struct compile_record *r, const char *map_path, const char *
 		evidence_collect(r, &map, kept, &err) < 0)
 		r->map_error = xstrdup(err.msg);
 	r->linker = xstrdup(map.linker);
+	r->text = map.text;
 	map_inputs_release(&map);
 	error_release(&err);
 }

@@ -121,25 +121,78 @@ static const char *skip_number(const char *p, const char *end)
 	return p;
 }
 
-/* lld and mold: a few numbers, one space, then the columns Out, In and Symbol, each eight further
- * in. An input section reads "path:(section)". */
-static void columns_line(struct map_inputs *m, const char *p, const char *end, int numbers)
+/* ---- sizes of code --------------------------------------------------------------------------- */
+
+/* Where the line stands: what belongs to .text follows the line of the output section. */
+struct place {
+	bool in_text;
+	uint64_t size;    /* of the output sections .text and .text.* so far */
+	const char *name; /* of a section whose numbers stand on the next line (GNU ld, gold) */
+	size_t n_name;
+	bool output; /* that one is an output section */
+};
+
+/* Others that hold code (.init, .plt) are the same with and without a profile. */
+static void output_section(struct place *at, const char *name, size_t n, uint64_t size)
+{
+	static const char text[] = ".text";
+
+	at->in_text = n >= 5 && memcmp(name, text, 5) == 0 && (n == 5 || name[5] == '.');
+	if (at->in_text)
+		at->size += size;
+}
+
+static void input_section(
+	struct map_inputs *m, const struct place *at, const char *name, size_t n, uint64_t size)
+{
+	if (at->in_text)
+		m->text.v[text_class_of(name, n)] += size;
+}
+
+/* What no input section accounts for lies between them. */
+static void finish_text(struct map_inputs *m, const struct place *at)
+{
+	uint64_t sum = text_bytes_sum(&m->text);
+
+	if (sum > at->size)
+		m->text = (struct text_bytes){0};
+	else
+		m->text.v[TEXT_PADDING] = at->size - sum;
+}
+
+/* ---- lld and mold ---------------------------------------------------------------------------- */
+
+/* A few numbers, one space, then the columns Out, In and Symbol, each eight further in. An input
+ * section reads "path:(section)". The last number but one is the size: hexadecimal of lld, decimal
+ * of mold. */
+static void columns_line(
+	struct map_inputs *m, struct place *at, const char *p, const char *end, int numbers)
 {
 	const char *colon;
 	size_t indent = 0;
+	uint64_t size = 0;
 
-	for (int i = 0; i < numbers; i++)
+	for (int i = 0; i < numbers; i++) {
+		if (i == numbers - 2)
+			size = strtoull(p, NULL, numbers == 4 ? 16 : 10);
 		p = skip_number(p, end);
+	}
 	while (p < end && *p == ' ') {
 		p++;
 		indent++;
 	}
+	if (indent == 1)
+		output_section(at, p, (size_t)(end - p), size);
 	if (indent != 9 || p >= end || end[-1] != ')')
 		return;
 	colon = memmem(p, (size_t)(end - p), ":(", 2);
-	if (colon)
-		add_name(m, p, (size_t)(colon - p));
+	if (!colon)
+		return;
+	add_name(m, p, (size_t)(colon - p));
+	input_section(m, at, colon + 2, (size_t)(end - 1 - (colon + 2)), size);
 }
+
+/* ---- GNU ld and gold ------------------------------------------------------------------------- */
 
 static const char *const gnu_included[] = {
 	"Archive member included to satisfy", "Archive member included because of"};
@@ -174,29 +227,55 @@ static void gnu_member(struct map_inputs *m, const char *p, const char *end)
 		add_name(m, p, (size_t)((blanks ? blanks : end) - p));
 }
 
+/* The name in front of the numbers, or that of the line before when it filled its line. Names of
+ * output sections stand at the beginning of a line, those of input sections one further in. */
+static void gnu_size(struct map_inputs *m, struct place *at, const char *p, const char *numbers,
+	const char *size, bool input)
+{
+	bool here = p < numbers && (*p != ' ' || p[1] != ' ');
+	const char *name = here ? p + (*p == ' ') : at->name;
+	size_t n = here ? strcspn(name, " \n") : at->n_name;
+	bool output = here ? *p != ' ' : at->output;
+	uint64_t bytes = strtoull(size, NULL, 16);
+
+	if (name && output)
+		output_section(at, name, n, bytes);
+	else if (name && input && *name != '*')
+		input_section(m, at, name, n, bytes);
+}
+
 /* " .text  0xADDRESS  0xSIZE name", the section's name possibly on the line before. */
-static void gnu_section(struct map_inputs *m, const char *p, const char *end)
+static void gnu_section(struct map_inputs *m, struct place *at, const char *p, const char *end)
 {
 	const char *hex = memmem(p, (size_t)(end - p), " 0x", 3);
-	const char *size;
+	const char *size, *name = p;
+	bool input;
 
-	if (!hex || *p != ' ')
+	if (!hex) { /* alone on its line, or a word of the linker's script */
+		at->output = *p != ' ';
+		at->name = p + (*p == ' ');
+		at->n_name = strcspn(at->name, " \n");
 		return;
+	}
 	size = skip_number(hex, end);
 	while (size < end && *size == ' ')
 		size++;
-	if (!begins(size, end, "0x"))
-		return;
-	p = skip_number(size, end);
-	while (p < end && *p == ' ')
-		p++;
-	if (p < end && *p != '(' && *p != '=')
-		add_name(m, p, (size_t)(end - p));
+	if (begins(size, end, "0x")) {
+		p = skip_number(size, end);
+		while (p < end && *p == ' ')
+			p++;
+		input = *name == ' ' && p < end && *p != '(' && *p != '=';
+		gnu_size(m, at, name, hex, size, input);
+		if (input)
+			add_name(m, p, (size_t)(end - p));
+	}
+	at->name = NULL;
 }
 
 struct gnu_state {
 	bool members, map;
 	bool gold; /* its headers say the same in other words */
+	struct place at;
 };
 
 static void gnu_line(struct map_inputs *m, struct gnu_state *s, const char *p, const char *end)
@@ -221,7 +300,7 @@ static void gnu_line(struct map_inputs *m, struct gnu_state *s, const char *p, c
 	else if (s->map && begins(p, end, "LOAD "))
 		add_name(m, p + 5, (size_t)(end - p) - 5);
 	else if (s->map)
-		gnu_section(m, p, end);
+		gnu_section(m, &s->at, p, end);
 }
 
 /* The number of columns in front of Out; 0 when the first line is no header of lld or mold. */
@@ -245,7 +324,7 @@ int linkmap_parse(const char *text, struct map_inputs *ret, struct error *err)
 		const char *end = p + strcspn(p, "\n");
 
 		if (numbers)
-			columns_line(ret, p, end, numbers);
+			columns_line(ret, &s.at, p, end, numbers);
 		else
 			gnu_line(ret, &s, p, end);
 		known |= s.map;
@@ -253,6 +332,7 @@ int linkmap_parse(const char *text, struct map_inputs *ret, struct error *err)
 	}
 	if (!known)
 		return error_set(err, ERR_CORRUPT, "not a linker map of GNU ld, gold, lld or mold");
+	finish_text(ret, &s.at);
 	ret->linker = numbers == 4 ? "lld" : numbers ? "mold" : s.gold ? "gold" : "GNU ld";
 	return 0;
 }

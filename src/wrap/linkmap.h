@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "facts/text_bytes.h"
 
 struct map_input {
 	char *path;   /* as the linker named it */
@@ -16,6 +17,7 @@ struct map_inputs {
 	struct map_input *v; /* each once, in the order of the map */
 	size_t n, cap;
 	size_t *slots, n_slots; /* hash table of the entries, private */
+	struct text_bytes text; /* not known: the map has no .text, or contradicts itself */
 };
 void map_inputs_release(struct map_inputs *m);
 /* Adds one, unless it is there already. */
