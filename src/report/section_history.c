@@ -43,7 +43,7 @@ static void add_row(struct doc *d, const struct report_past *p, bool machines, b
 	if (machines)
 		doc_cell(d, "%s", machine_of(p));
 	if (labels)
-		doc_mark_cell(d, DOC_WARN, "%s", p->label);
+		doc_mark_cell(d, *p->label ? DOC_WARN : DOC_PLAIN, "%s", p->label);
 }
 
 static void add_table(struct doc *d, const struct report_past *v, size_t n, const char *label)

@@ -59,6 +59,7 @@ static struct compile_record sample_record(const char *id, uint64_t order)
 		.status = 139,
 		.cpu_ns = 12345678901ULL,
 		.text_hash = xstrdup("ab12"),
+		.text = {{10, 20, 0, 3, 100, 7}},
 		.map_error = xstrdup("no map")};
 
 	strv_add(&r.argv, "-O2");
@@ -102,6 +103,8 @@ static void check_record(const struct compile_record *r)
 	assert_string_equal(r->links[0].member, "a.o");
 	assert_string_equal(r->links[0].functions.v[0], "_Z1fv");
 	assert_string_equal(r->text_hash, "ab12");
+	assert_int_equal(r->text.v[TEXT_UNLIKELY], 20);
+	assert_int_equal(text_bytes_sum(&r->text), 140);
 	assert_string_equal(r->map_error, "no map");
 }
 

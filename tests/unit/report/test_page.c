@@ -167,6 +167,81 @@ static void test_page(void **state)
 	assert_true(strlen(page) < 1000000);
 }
 
+static void test_layout(void **state)
+{
+	auto_free char *page = render(SAMPLE_RELEASE, report_html);
+
+	has(page, "<h2 id=\"layout-title\">Code layout</h2>");
+	has(page, "Code of &#39;edge&#39; by section, bytes</caption>");
+	has(page, "<th scope=\"row\">.text.hot</th><td class=\"number\">0</td>"
+		  "<td class=\"number\">40912</td><td class=\"number\">+40912</td>");
+	has(page, "<th scope=\"row\">.text.startup, .text.exit</th><td class=\"number\">1409</td>"
+		  "<td class=\"number\">1388</td><td class=\"number\">-21 (-1.5 %)</td>");
+	has(page, "<th scope=\"row\">all</th><td class=\"number\">405764</td>"
+		  "<td class=\"number\">437187</td><td class=\"number\">+31423 (+7.7 %)</td>");
+	has(page, "Of &#39;edge-admin&#39; the linker&#39;s map did not tell it.");
+}
+
+static void test_history(void **state)
+{
+	auto_free char *page = render(SAMPLE_RELEASE, report_html);
+	struct report r = {0};
+	struct report_past v[REPORT_PAST_MAX];
+
+	has(page, "<svg class=\"plot\" role=\"img\" aria-labelledby=\"plot-history\"");
+	has(page, "<th scope=\"row\">3</th><td>2025-12-13T03:04:05Z</td><td>1.1</td>"
+		  "<td><code>7f8bd41fc329</code></td><td class=\"figure\">"
+		  "<span class=\"mark good\">-8.1 % [-9.3, -6.9]</span></td>"
+		  "<td>Example CPU 1, 2 processors</td></tr>");
+	has(page, "<code>7f8bd41fc329+</code>");
+	has(page, "<th scope=\"row\">this build</th>");
+	lacks(page, "<th scope=\"row\">5</th>"); /* was not measured */
+	sample_report(&r, SAMPLE_RELEASE);
+	assert_int_equal(report_past(&r, v), 6);
+	assert_int_equal(v[0].build->id, 3);
+	assert_int_equal(v[4].build->id, 8);
+	assert_int_equal(v[5].build->id, 0);
+	assert_ptr_equal(v[5].figure, &r.comparisons.weighted[0]);
+	/* This build alone is no history. */
+	for (size_t i = 0; i + 1 < r.past.n; i++)
+		r.past.v[i].id = 0;
+	assert_int_equal(report_past(&r, v), 0);
+	report_release(&r);
+}
+
+/* Not more than the last ones. */
+static void test_long_history(void **state)
+{
+	struct report r = {0};
+	struct report_past v[REPORT_PAST_MAX];
+	struct comparison one = {.scenario = "a", .variant = "pgo", .base = "plain", .ratio = 0.9};
+
+	r.past.n = 50;
+	r.past.v = xcalloc(r.past.n, sizeof(*r.past.v));
+	for (size_t i = 0; i < r.past.n; i++) {
+		r.past.v[i].id = (int64_t)i + 1;
+		r.past.v[i].bench = (struct comparisons){.v = &one, .n = 1};
+	}
+	assert_int_equal(report_past(&r, v), REPORT_PAST_MAX);
+	assert_int_equal(v[0].build->id, 31);
+	assert_int_equal(v[REPORT_PAST_MAX - 1].build->id, 50);
+	free(r.past.v);
+}
+
+/* Every run has its table and its plot. */
+static void test_repeats(void **state)
+{
+	auto_free char *page = render(SAMPLE_LABELLED, report_html);
+
+	has(page, "<title id=\"plot-intervals\">Run 1: Change of CPU time");
+	has(page, "<title id=\"plot-intervals-2\">Run 2: Change of CPU time");
+	has(page, "Run 1: CPU time against plain");
+	has(page, "Run 2: CPU time against plain");
+	has(page, "<title id=\"plot-drift-2\">");
+	has(page, "<h3>Counters: run 2</h3>");
+	assert_int_equal(count(page, "client-bound: in scenario"), 2);
+}
+
 /* Wherever a figure of the comparison stands, the label stands too. */
 static void test_labelled(void **state)
 {
@@ -180,6 +255,9 @@ static void test_labelled(void **state)
 	has(page, "percent of CPU time (gates failed)</text>");
 	has(page, "<dd>(gates failed) 95 % interval");
 	has(page, "against the whole run (gates failed)</caption>");
+	has(page, "build (this one: gates failed)</text>");
+	has(page, "Code of &#39;edge&#39; by section, bytes (gates failed)</caption>");
+	has(page, "The figure of this build is not that of a release: gates failed.");
 	has(text,
 		"CPU time against plain, 10 launches, percent with 95 % intervals (gates failed)");
 	has(text, "stale failed: 2 functions differ");
@@ -329,6 +407,10 @@ int main(void)
 		cmocka_unit_test(test_markdown_code),
 		cmocka_unit_test(test_markdown_golden),
 		cmocka_unit_test(test_page),
+		cmocka_unit_test(test_layout),
+		cmocka_unit_test(test_history),
+		cmocka_unit_test(test_long_history),
+		cmocka_unit_test(test_repeats),
 		cmocka_unit_test(test_labelled),
 		cmocka_unit_test(test_inside_null),
 		cmocka_unit_test(test_hostile),
