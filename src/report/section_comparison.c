@@ -139,7 +139,8 @@ static void add_particulars(struct doc *d, const struct comparisons *c, size_t r
 	auto_buf struct buf course = BUF_INIT;
 
 	if (run)
-		doc_text(d, "Run %zu:", run);
+		doc_text(d, "Run %zu: the load driver used at most %.0f %% of its processor.", run,
+			c->driver_busy * 100);
 	report_course_text(c, &course);
 	add_lines(d, DOC_WARN, c->drift_alarm);
 	add_lines(d, DOC_WARN, c->warnings);
@@ -151,15 +152,12 @@ static void add_reading(struct doc *d, const struct report *r)
 {
 	const struct comparisons *c = &r->comparisons;
 	const char *base = c->v[0].base;
-	double busy = c->driver_busy;
 
 	doc_heading(d, "How to read the table");
 	add_particulars(d, c, r->n_repeats ? 1 : 0);
-	for (size_t i = 0; i < r->n_repeats; i++) {
-		busy = fmax(busy, r->repeats[i].comparisons.driver_busy);
+	for (size_t i = 0; i < r->n_repeats; i++)
 		if (r->repeats[i].comparisons.n)
 			add_particulars(d, &r->repeats[i].comparisons, i + 2);
-	}
 	doc_begin_list(d);
 	doc_item(d,
 		"A minus costs less CPU time than %s, a plus costs more. In brackets: the "
@@ -178,7 +176,9 @@ static void add_reading(struct doc *d, const struct report *r)
 	if (report_has_held_out(c))
 		doc_item(d, "Held out: a scenario that was not trained.");
 	add_calibration(d, r);
-	doc_item(d, "The load driver used at most %.0f %% of its processor.", busy * 100);
+	if (!r->n_repeats)
+		doc_item(d, "The load driver used at most %.0f %% of its processor.",
+			c->driver_busy * 100);
 	doc_end_list(d);
 }
 

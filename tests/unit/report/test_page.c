@@ -214,7 +214,8 @@ static void test_long_history(void **state)
 {
 	struct report r = {0};
 	struct report_past v[REPORT_PAST_MAX];
-	struct comparison one = {.scenario = "a", .variant = "pgo", .base = "plain", .ratio = 0.9};
+	char pgo[] = "pgo", plain[] = "plain";
+	struct comparison one = {.scenario = pgo, .variant = pgo, .base = plain, .ratio = 0.9};
 
 	r.past.n = 50;
 	r.past.v = xcalloc(r.past.n, sizeof(*r.past.v));
