@@ -5,7 +5,8 @@
 
 /* The sections of a class, as a row is called. TEXT_CLASSES: all of them. */
 const char *layout_sections(enum text_class c);
-/* "+3210 (+12.5 %)", "0", or "+3210" when there was nothing. Caller frees. */
+/* "+3210 (+12.5 %)", "0", or "+3210" when there was next to nothing.
+ * Caller frees. */
 char *layout_change(uint64_t plain, uint64_t pgo);
 /* Bytes of a class; TEXT_CLASSES: of all. */
 uint64_t layout_bytes(const struct text_bytes *t, enum text_class c);

@@ -32,7 +32,7 @@ char *layout_change(uint64_t plain, uint64_t pgo)
 
 	if (!by)
 		return xstrdup("0");
-	if (!plain)
+	if (by > 10 * plain) /* from next to nothing: a percentage tells less */
 		return xasprintf("%s%" PRIu64, sign, by);
 	return xasprintf(
 		"%s%" PRIu64 " (%s%.1f %%)", sign, by, sign, 100 * (double)by / (double)plain);

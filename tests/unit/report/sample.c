@@ -448,8 +448,10 @@ static void add_history(struct report *r, enum sample_kind kind)
 		b->bench.v[0].shown = !shown           ? SHOWN_NONE
 				      : changes[i] < 0 ? SHOWN_LESS
 						       : SHOWN_MORE;
-		if (few)
+		if (few) {
+			b->bench.v[0].launches = 3;
 			b->bench.v[0].low = b->bench.v[0].high = NAN;
+		}
 	}
 	add_past(r, kind, 0);
 }
