@@ -258,34 +258,19 @@ static size_t find_combination(
 	return i;
 }
 
-/* "site mix [log=on]": its phase and setting, which may hold brackets, as the name may. NULL: none;
- * the caller frees *setting. */
-static const struct plan_phase *find_with_setting(
-	const struct plan *p, const char *name, char **setting)
-{
-	const char *end = name + strlen(name);
-
-	for (const char *at = strstr(name, " ["); at && end[-1] == ']'; at = strstr(at + 1, " [")) {
-		auto_free char *own = xstrndup(name, (size_t)(at - name));
-		const struct plan_phase *phase = find_measured(p, own);
-
-		if (phase) {
-			*setting = xstrndup(at + 2, (size_t)(end - 1 - (at + 2)));
-			return phase;
-		}
-	}
-	return NULL;
-}
-
 const struct plan_phase *plan_find_scenario(
 	const struct plan *p, const char *name, size_t *combination)
 {
 	const struct plan_phase *phase = find_measured(p, name);
-	auto_free char *setting = NULL;
-	size_t i;
+	const char *bracket = strrchr(name, '[');
+	size_t n = strlen(name), i;
+	auto_free char *own = NULL, *setting = NULL;
 
-	if (!phase)
-		phase = find_with_setting(p, name, &setting);
+	if (!phase && bracket && bracket - name > 1 && bracket[-1] == ' ' && name[n - 1] == ']') {
+		own = xstrndup(name, (size_t)(bracket - 1 - name));
+		setting = xstrndup(bracket + 1, (size_t)(name + n - 1 - (bracket + 1)));
+		phase = find_measured(p, own);
+	}
 	if (!phase)
 		return NULL;
 	i = find_combination(p, phase, setting);

@@ -202,9 +202,6 @@ static void test_peers(void **state)
 	assert_int_equal(combination, 1);
 	assert_ptr_equal(plan_find_scenario(&p, "one", &combination), &p.train.phases[0]);
 	assert_int_equal(combination, 0);
-	assert_ptr_equal(
-		plan_find_scenario(&p, "one [log=[::1] [x]]", &combination), &p.train.phases[0]);
-	assert_int_equal(combination, 2);
 	assert_null(plan_find_scenario(&p, "", NULL));
 	assert_null(plan_find_scenario(&p, " [", NULL));
 	assert_null(plan_find_scenario(&p, "one [log=maybe]", NULL));
