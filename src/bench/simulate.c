@@ -20,6 +20,7 @@
 #define SLOWER 100                /* times, at most: for time limits */
 #define WORK_NS (100 * NS_PER_MS) /* of CPU time that a variant is given without the simulation */
 #define MIX_MAX 1000              /* a longer mix is not gone through whole */
+#define LOG_MOST (1 << 20)        /* bytes */
 #define TOP 10
 #define ASK_NS (60 * NS_PER_S)
 #define READY_DEFAULT_NS (30 * NS_PER_S) /* as services have them */
@@ -76,7 +77,6 @@ static int simulation_make(const char *folder, struct simulation *ret, struct er
 	/* Programs may change their user before they write. */
 	(void)chmod(s.folder, 01777);
 	strv_add(&s.prefix, valgrind);
-	strv_add(&s.prefix, "-q");
 	strv_add(&s.prefix, "--tool=callgrind");
 	strv_add(&s.prefix, "--cache-sim=yes");
 	strv_add(&s.prefix, "--trace-children=yes");
@@ -216,15 +216,20 @@ static void drop_counts(const struct simulation *s)
 		(void)unlink(files.v[i]);
 }
 
-/* Whether a file's process began with the counts of its parent, as fork(2) has it: those of a new
- * program begin at nothing, and valgrind begins a log of its own for it. */
+/* Whether a file's process began with the counts of its parent, as fork(2) has it. Those of a
+ * program begin at nothing, which callgrind's log of it tells: after a fork the same log begins
+ * without the line (valgrind 3.19). */
 static bool has_inherited(const struct simulation *s, const char *path)
 {
+	static const char begun[] = "For interactive control, run 'callgrind_control";
 	const char *from = path_basename(path) + strlen("out.");
 	auto_free char *pid = xstrndup(from, strcspn(from, "."));
 	auto_free char *log = xasprintf("%s/log.%s", s->folder, pid);
+	auto_buf struct buf text = BUF_INIT;
 
-	return !path_exists(log) && !strv_has(&s->zeroed, pid);
+	if (strv_has(&s->zeroed, pid))
+		return false;
+	return file_read(log, LOG_MOST, &text, NULL) < 0 || !strstr(buf_str(&text), begun);
 }
 
 /* ret_inherited: whether some instructions of parents are counted again with their children. */
