@@ -67,7 +67,8 @@ static void add_artefacts(json_t *o, const struct run *r)
 
 static json_t *build_keys(const struct run *r)
 {
-	const struct build_out *const outs[] = {&r->plain, &r->instrumented, &r->optimised};
+	const struct build_out *const outs[] = {
+		&r->plain, &r->track->instrumented, &r->track->optimised};
 	json_t *keys = json_array();
 
 	for (size_t i = 0; i < ARRAY_SIZE(outs); i++)
@@ -97,8 +98,8 @@ int last_write(const struct run *r, struct error *err)
 	if (r->rustc)
 		add_rustup(files);
 	outside_add_identities(r->plain.outside, files);
-	outside_add_identities(r->instrumented.outside, files);
-	outside_add_identities(r->optimised.outside, files);
+	outside_add_identities(r->track->instrumented.outside, files);
+	outside_add_identities(r->track->optimised.outside, files);
 	add_artefacts(files, r);
 	json_object_set_new(j, "used", json_from_strv(r->store.used));
 	report_text(r->report, &text);
@@ -238,7 +239,8 @@ int pipeline_last_logs(const struct pipeline_last *l, struct compile_logs *ret, 
 
 void last_keep_stopped(const struct run *r, bool stopped)
 {
-	const struct build_out *const outs[] = {&r->plain, &r->instrumented, &r->optimised};
+	const struct build_out *const outs[] = {
+		&r->plain, &r->track->instrumented, &r->track->optimised};
 	auto_free char *folder = store_path(&r->store, STOPPED);
 
 	if (tree_remove(folder, NULL) < 0 || !stopped || dir_create(folder, 0755, NULL) < 0)

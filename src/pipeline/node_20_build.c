@@ -38,8 +38,8 @@ struct building {
 static struct build_out *out_of(struct run *r, enum toolchain_mode mode)
 {
 	return mode == MODE_PLAIN          ? &r->plain
-	       : mode == MODE_INSTRUMENTED ? &r->instrumented
-					   : &r->optimised;
+	       : mode == MODE_INSTRUMENTED ? &r->track->instrumented
+					   : &r->track->optimised;
 }
 
 static void building_release(struct building *b)
@@ -97,7 +97,7 @@ static void set_wrap(struct building *b)
 		.slot = b->slot,
 		.target_dir = r->plan.build.tool == TOOL_CARGO ? b->build : NULL,
 		.target = b->target,
-		.profiles = optimised ? (const char *const *)r->profiles : NULL,
+		.profiles = optimised ? (const char *const *)r->track->profiles : NULL,
 		.main = run_main_compiler(r),
 		.runtimes = b->mode == MODE_INSTRUMENTED ? r->runtimes : NULL,
 		.n_runtimes = b->mode == MODE_INSTRUMENTED ? r->n_runtimes : 0,
@@ -185,8 +185,8 @@ static int set_token(struct building *b, struct error *err)
 static void list_profiles(const struct run *r, struct strv *ret)
 {
 	for (size_t i = 0; i < r->n_compilers; i++)
-		if (r->profiles[i] && !strv_has(ret, r->profiles[i]))
-			strv_add(ret, r->profiles[i]);
+		if (r->track->profiles[i] && !strv_has(ret, r->track->profiles[i]))
+			strv_add(ret, r->track->profiles[i]);
 }
 
 /* Their names, or what their content would name them by now: digests, parted by '+'. */

@@ -19,8 +19,8 @@ static int ask_conditions(struct run *r, struct error *err)
 	auto_free char *folder = path_join(r->scratch, "conditions");
 	struct train_options o = {
 		.plan = &r->plan,
-		.binaries = r->instrumented.binaries.n ? &r->instrumented.binaries
-						       : &r->optimised.binaries,
+		.binaries = r->track->instrumented.binaries.n ? &r->track->instrumented.binaries
+							      : &r->track->optimised.binaries,
 		.folder = folder,
 		.self = r->o->self,
 	};
@@ -52,9 +52,9 @@ static int train_key(struct run *r, struct node_key *k, struct error *err)
 	node_key_begin(k, "train", "");
 	node_key_add(k, "whet", WHET_VERSION);
 	result = node_key_training(r, k, err);
-	node_key_add(k, "instrumented", r->instrumented.key);
-	for (size_t i = 0; i < r->instrumented.facts.n_binaries; i++) {
-		const struct binary_fact *b = &r->instrumented.facts.binaries[i];
+	node_key_add(k, "instrumented", r->track->instrumented.key);
+	for (size_t i = 0; i < r->track->instrumented.facts.n_binaries; i++) {
+		const struct binary_fact *b = &r->track->instrumented.facts.binaries[i];
 
 		node_key_add_entry(k, "binaries", b->name, b->sha256);
 	}
@@ -65,8 +65,8 @@ static int train_key(struct run *r, struct node_key *k, struct error *err)
 /* The names sections of the instrumented images: what a raw profile of theirs must carry. */
 static int instrumented_names(struct run *r, struct strv *ret, struct error *err)
 {
-	for (size_t i = 0; i < r->instrumented.binaries.n; i++) {
-		const char *path = r->instrumented.binaries.v[i];
+	for (size_t i = 0; i < r->track->instrumented.binaries.n; i++) {
+		const char *path = r->track->instrumented.binaries.v[i];
 		struct elf_facts f = {0};
 
 		if (elf_facts_read(path, &f, err) < 0)
@@ -114,16 +114,16 @@ static bool reuse(struct run *r, const struct node_key *k)
 	auto_free char *facts = path_join(folder, "facts.json");
 	auto_free char *coverage = path_join(folder, COVERAGE);
 	struct event e = {.kind = EVENT_NODE_REUSED, .name = "training"};
-	bool ok = record && training_facts_read(facts, &r->training, &ignored) == 0 &&
-		  coverage_facts_read(coverage, &r->coverage, &ignored) == 0;
+	bool ok = record && training_facts_read(facts, &r->track->training, &ignored) == 0 &&
+		  coverage_facts_read(coverage, &r->track->coverage, &ignored) == 0;
 
 	error_release(&ignored);
-	r->has_coverage = ok;
+	r->track->has_coverage = ok;
 	if (ok) {
 		events_emit(r->o->events, &e);
 		why_say_reused(r, record);
 	} else {
-		training_facts_release(&r->training);
+		training_facts_release(&r->track->training);
 		why_say_runs(r, k);
 	}
 	return ok;
@@ -136,7 +136,7 @@ static int commit(struct run *r, const struct node_key *k, const char *profiles,
 	auto_json json_t *record = json_object();
 	auto_free char *folder = NULL, *facts = NULL, *raw = NULL, *coverage = NULL, *kept = NULL;
 
-	if (store_node_begin(&r->store, r->train_key, &folder, err) < 0)
+	if (store_node_begin(&r->store, r->track->train_key, &folder, err) < 0)
 		return -1;
 	facts = path_join(folder, "facts.json");
 	raw = path_join(folder, "raw");
@@ -145,13 +145,13 @@ static int commit(struct run *r, const struct node_key *k, const char *profiles,
 	node_key_describe(k, record);
 	json_object_set_new(record, "wall_ns", json_integer((json_int_t)wall));
 	if (dir_create(raw, 0755, err) < 0 || tree_walk(profiles, copy_raw, raw, err) < 0 ||
-		training_facts_write(&r->training, facts, err) < 0 ||
-		coverage_facts_write(&r->coverage, coverage, err) < 0)
+		training_facts_write(&r->track->training, facts, err) < 0 ||
+		coverage_facts_write(&r->track->coverage, coverage, err) < 0)
 		return -1;
 	if (path_exists(phases) &&
 		(dir_create(kept, 0755, err) < 0 || tree_walk(phases, copy_raw, kept, err) < 0))
 		return -1;
-	return store_node_commit(&r->store, r->train_key, record, err);
+	return store_node_commit(&r->store, r->track->train_key, record, err);
 }
 
 static int train_fresh(struct run *r, const struct node_key *k, struct error *err)
@@ -177,20 +177,20 @@ static int train_fresh(struct run *r, const struct node_key *k, struct error *er
 	struct train_options prove = o;
 
 	prove.folder = proof;
-	o.coverage = &r->coverage;
+	o.coverage = &r->track->coverage;
 	o.sources = sources;
 	o.phase_profiles = train_is_weighted(&r->plan.train) ? phases : NULL;
 	if (instrumented_names(r, &names, err) < 0 ||
-		place_binaries(r, &r->instrumented.binaries, bin, &binaries, err) < 0 ||
+		place_binaries(r, &r->track->instrumented.binaries, bin, &binaries, err) < 0 ||
 		dir_create(folder, 0711, err) < 0 || dir_create(profiles, 0711, err) < 0 ||
 		dir_create(proof, 0711, err) < 0 || train_prove(&prove, err) < 0)
 		return -1;
 	/* Nothing of the proof may be left among the profiles. */
 	if (tree_remove(profiles, err) < 0 || dir_create(profiles, 0711, err) < 0 ||
-		train_run(&o, &r->training, err) < 0)
+		train_run(&o, &r->track->training, err) < 0)
 		return -1;
-	r->has_coverage = true;
-	run_note_driver(r, &r->training);
+	r->track->has_coverage = true;
+	run_note_driver(r, &r->track->training);
 	if (node_gate(r, GATE_AFTER_TRAINING, err) < 0)
 		return -1;
 	return commit(r, k, profiles, phases, clock_mono_ns() - start, err);
@@ -202,7 +202,7 @@ int node_train(struct run *r, struct error *err)
 
 	if (train_key(r, &key, err) < 0)
 		return -1;
-	r->train_key = xstrdup(key.hex);
+	r->track->train_key = xstrdup(key.hex);
 	r->reused = reuse(r, &key);
 	if (r->reused)
 		return node_gate(r, GATE_AFTER_TRAINING, err);

@@ -51,7 +51,7 @@ static int add_raw(
 /* The merge of all raw profiles with source-relative keys, written to path. */
 static int merge_raw(struct run *r, const char *path, struct error *err)
 {
-	auto_free char *folder = store_node_folder(&r->store, r->train_key);
+	auto_free char *folder = store_node_folder(&r->store, r->track->train_key);
 	auto_free char *raw = path_join(folder, "raw");
 	auto_free char *prefix = run_source_prefix(r);
 	auto_free char *phases = path_join(folder, TRAIN_PHASES);
@@ -60,7 +60,7 @@ static int merge_raw(struct run *r, const char *path, struct error *err)
 
 	result = tree_walk(raw, add_raw, &a, err);
 	if (result == 0)
-		result = train_weigh(a.profile, &r->plan.train, &r->coverage, phases, err);
+		result = train_weigh(a.profile, &r->plan.train, &r->track->coverage, phases, err);
 	if (result == 0)
 		result = profile_rekey(a.profile, prefix, SOURCE_MARK, err);
 	if (result == 0)
@@ -112,11 +112,11 @@ static int encode_all(struct run *r, struct error *err)
 	for (size_t i = 0; i < r->n_compilers; i++) {
 		int llvm = r->compilers[i].llvm;
 
-		for (size_t k = 0; k < i && !r->profiles[i]; k++)
+		for (size_t k = 0; k < i && !r->track->profiles[i]; k++)
 			if (r->compilers[k].llvm == llvm)
-				r->profiles[i] = xstrdup(r->profiles[k]);
-		if (llvm && !r->profiles[i] &&
-			encode(r, r->published, llvm, &r->profiles[i], err) < 0)
+				r->track->profiles[i] = xstrdup(r->track->profiles[k]);
+		if (llvm && !r->track->profiles[i] &&
+			encode(r, r->track->published, llvm, &r->track->profiles[i], err) < 0)
 			return -1;
 	}
 	return 0;
@@ -125,17 +125,17 @@ static int encode_all(struct run *r, struct error *err)
 /* Facts of the profile with the keys that the compilers here use. */
 static int read_facts(struct run *r, struct error *err)
 {
-	const char *local = r->profiles[run_main_compiler(r) - r->compilers];
+	const char *local = r->track->profiles[run_main_compiler(r) - r->compilers];
 	struct profile *p = profile_new();
 	struct profile_summary s = {0};
 	int result = profile_add_file(p, local, 1, NULL, err);
 
 	if (result == 0) {
 		profile_summary(p, &s);
-		r->profile.functions = s.functions;
-		r->profile.executed = s.executed;
-		r->profile.total_count = s.total_count;
-		profile_each(p, note_function, &r->profile);
+		r->track->profile.functions = s.functions;
+		r->track->profile.executed = s.executed;
+		r->track->profile.total_count = s.total_count;
+		profile_each(p, note_function, &r->track->profile);
 	}
 	profile_free(p);
 	return result;
@@ -146,27 +146,27 @@ static void fill_provenance(struct run *r)
 	char text[CLOCK_TEXT];
 
 	clock_utc_text(clock_real_ns() / NS_PER_S, text);
-	r->provenance.profile = xstrdup(r->profile.sha256);
-	r->provenance.source = xstrdup(r->sources.digest);
-	r->provenance.training = xstrdup(r->plan.training_digest);
-	r->provenance.target = xstrdup(r->plan.build.target);
-	r->provenance.project = xstrdup(r->plan.project);
-	r->provenance.created = xstrdup(text);
+	r->track->provenance.profile = xstrdup(r->track->profile.sha256);
+	r->track->provenance.source = xstrdup(r->sources.digest);
+	r->track->provenance.training = xstrdup(r->plan.training_digest);
+	r->track->provenance.target = xstrdup(r->plan.build.target);
+	r->track->provenance.project = xstrdup(r->plan.project);
+	r->track->provenance.created = xstrdup(text);
 	for (size_t i = 0; i < r->n_compilers; i++)
 		if (r->compilers[i].llvm &&
-			!strv_has(&r->provenance.compilers, r->compilers[i].version))
-			strv_add(&r->provenance.compilers, r->compilers[i].version);
-	r->has_provenance = true;
+			!strv_has(&r->track->provenance.compilers, r->compilers[i].version))
+			strv_add(&r->track->provenance.compilers, r->compilers[i].version);
+	r->track->has_provenance = true;
 }
 
 /* Two trainings with one key differ in their counts: what is merged belongs to this one alone. */
 static void key_training(struct run *r, struct node_key *key)
 {
-	auto_json json_t *trained = store_node_record(&r->store, r->train_key);
+	auto_json json_t *trained = store_node_record(&r->store, r->track->train_key);
 	auto_free char *when =
 		xasprintf("%" PRIu64, (uint64_t)json_opt_int(trained, "finished_ns", 0));
 
-	node_key_add(key, "train", r->train_key);
+	node_key_add(key, "train", r->track->train_key);
 	node_key_add(key, "trained", when);
 }
 
@@ -194,22 +194,23 @@ static int merge_trained(struct run *r, struct error *err)
 		if (store_node_begin(&r->store, key.hex, &folder, err) < 0)
 			return -1;
 	}
-	r->published = path_join(folder, "published.profdata");
+	r->track->published = path_join(folder, "published.profdata");
 	beside = path_join(folder, "provenance.json");
 	if (record) {
-		r->has_provenance = true;
-		if (sha256_file(r->published, sha, err) < 0)
+		r->track->has_provenance = true;
+		if (sha256_file(r->track->published, sha, err) < 0)
 			return -1;
-		r->profile.sha256 = xstrdup(sha);
-		return provenance_read(beside, &r->provenance, err);
+		r->track->profile.sha256 = xstrdup(sha);
+		return provenance_read(beside, &r->track->provenance, err);
 	}
-	if (merge_raw(r, r->published, err) < 0 || sha256_file(r->published, sha, err) < 0)
+	if (merge_raw(r, r->track->published, err) < 0 ||
+		sha256_file(r->track->published, sha, err) < 0)
 		return -1;
-	r->profile.sha256 = xstrdup(sha);
+	r->track->profile.sha256 = xstrdup(sha);
 	fill_provenance(r);
 	record = json_pack("{s:s}", "profile", sha);
 	node_key_describe(&key, record);
-	if (provenance_write(&r->provenance, beside, err) < 0)
+	if (provenance_write(&r->track->provenance, beside, err) < 0)
 		return -1;
 	return store_node_commit(&r->store, key.hex, record, err);
 }
@@ -220,15 +221,15 @@ static int take_given(struct run *r, struct error *err)
 	char sha[SHA256_HEX];
 
 	why_say_because(r, "is left out: a profile was given");
-	r->profile.given = true;
+	r->track->profile.given = true;
 	if (sha256_file(r->o->profile, sha, err) < 0)
 		return -1;
-	r->profile.sha256 = xstrdup(sha);
-	r->published = path_absolute(r->o->profile);
+	r->track->profile.sha256 = xstrdup(sha);
+	r->track->published = path_absolute(r->o->profile);
 	if (path_exists(beside)) {
-		if (provenance_read(beside, &r->provenance, err) < 0)
+		if (provenance_read(beside, &r->track->provenance, err) < 0)
 			return -1;
-		r->has_provenance = true;
+		r->track->has_provenance = true;
 	}
 	return 0;
 }

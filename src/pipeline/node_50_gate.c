@@ -115,7 +115,7 @@ int node_gate_nothing_instrumented(struct run *r, struct error *err)
 	static const char remedy[] =
 		"let the build use the compiler that whet hands it in CC; for a makefile that "
 		"assigns CC itself: build: args: [\"CC={cc}\"]";
-	const struct compile_log *log = &r->instrumented.facts.log;
+	const struct compile_log *log = &r->track->instrumented.facts.log;
 	struct unrecorded u = {.log = log};
 
 	for (size_t i = 0; i < log->n; i++) {
@@ -173,12 +173,12 @@ int node_gate_copied(struct run *r, struct error *err)
  * `stale`, asked before; what keeps the structure is seen here alone. */
 int node_gate_outside(struct run *r, struct error *err)
 {
-	const struct build_out *others[] = {&r->plain, &r->instrumented};
+	const struct build_out *others[] = {&r->plain, &r->track->instrumented};
 	struct verdicts *vs = &r->report->verdicts;
 	size_t from = vs->n;
 
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
-		const json_t *now = r->optimised.outside, *then = others[i]->outside;
+		const json_t *now = r->track->optimised.outside, *then = others[i]->outside;
 		const char *file = outside_difference(now, then);
 		auto_free char *evidence = NULL;
 
@@ -215,18 +215,18 @@ int node_gate(struct run *r, enum gate_moment moment, struct error *err)
 	struct gate_facts f = {
 		.bounds = &r->plan.gates,
 		.plain = if_built(&r->plain),
-		.instrumented = if_built(&r->instrumented),
-		.optimised = if_built(&r->optimised),
-		.training = r->train_key ? &r->training : NULL,
-		.replay = moment == GATE_FINAL ? &r->replay : NULL,
-		.profile = r->profile.sha256 ? &r->profile : NULL,
-		.provenance = r->has_provenance ? &r->provenance : NULL,
+		.instrumented = if_built(&r->track->instrumented),
+		.optimised = if_built(&r->track->optimised),
+		.training = r->track->train_key ? &r->track->training : NULL,
+		.replay = moment == GATE_FINAL ? &r->track->replay : NULL,
+		.profile = r->track->profile.sha256 ? &r->track->profile : NULL,
+		.provenance = r->track->has_provenance ? &r->track->provenance : NULL,
 		.source_digest = r->sources.digest,
 		.training_digest = r->plan.training_digest,
 		.target = r->plan.build.target,
-		.final_binaries = r->final_facts,
-		.final_names = r->final_names,
-		.n_final = r->n_final,
+		.final_binaries = r->track->final_facts,
+		.final_names = r->track->final_names,
+		.n_final = r->track->n_final,
 		.bench = &r->report->comparisons,
 		.machine = r->machine,
 	};

@@ -38,15 +38,15 @@ static int ship(struct run *r, struct build_out *b, struct error *err)
 
 static int read_final_facts(struct run *r, struct error *err)
 {
-	const struct strv *files = &r->optimised.shipped;
+	const struct strv *files = &r->track->optimised.shipped;
 
-	r->final_facts = xcalloc(files->n, sizeof(*r->final_facts));
-	r->final_names = xcalloc(files->n, sizeof(*r->final_names));
+	r->track->final_facts = xcalloc(files->n, sizeof(*r->track->final_facts));
+	r->track->final_names = xcalloc(files->n, sizeof(*r->track->final_names));
 	for (size_t i = 0; i < files->n; i++) {
-		if (elf_facts_read(files->v[i], &r->final_facts[i], err) < 0)
+		if (elf_facts_read(files->v[i], &r->track->final_facts[i], err) < 0)
 			return -1;
-		r->final_names[i] = path_basename(files->v[i]);
-		r->n_final = i + 1;
+		r->track->final_names[i] = path_basename(files->v[i]);
+		r->track->n_final = i + 1;
 	}
 	return 0;
 }
@@ -58,8 +58,8 @@ static int replay_key(struct run *r, struct node_key *k, struct error *err)
 	node_key_begin(k, "replay", "");
 	node_key_add(k, "whet", WHET_VERSION);
 	result = node_key_training(r, k, err);
-	for (size_t i = 0; i < r->optimised.shipped.n; i++) {
-		const char *path = r->optimised.shipped.v[i];
+	for (size_t i = 0; i < r->track->optimised.shipped.n; i++) {
+		const char *path = r->track->optimised.shipped.v[i];
 		char file[SHA256_HEX] = "";
 
 		sha256_file(path, file, NULL);
@@ -76,22 +76,22 @@ static int replay_fresh(struct run *r, const struct node_key *k, struct error *e
 	auto_free char *node = NULL, *facts = NULL;
 	struct train_options o = {
 		.plan = &r->plan,
-		.binaries = &r->optimised.shipped,
+		.binaries = &r->track->optimised.shipped,
 		.folder = folder,
 		.self = r->o->self,
 		.events = r->o->events,
 		.node = "check",
-		.training = &r->training,
+		.training = &r->track->training,
 	};
 
-	if (dir_create(folder, 0711, err) < 0 || train_run(&o, &r->replay, err) < 0)
+	if (dir_create(folder, 0711, err) < 0 || train_run(&o, &r->track->replay, err) < 0)
 		return -1;
-	run_note_driver(r, &r->replay);
+	run_note_driver(r, &r->track->replay);
 	if (node_gate(r, GATE_FINAL, err) < 0 ||
 		store_node_begin(&r->store, k->hex, &node, err) < 0)
 		return -1;
 	facts = path_join(node, "facts.json");
-	if (training_facts_write(&r->replay, facts, err) < 0)
+	if (training_facts_write(&r->track->replay, facts, err) < 0)
 		return -1;
 	record = json_object();
 	node_key_describe(k, record);
@@ -104,7 +104,7 @@ int node_check(struct run *r, struct error *err)
 	auto_free char *folder = NULL, *facts = NULL;
 	auto_key struct node_key key = {0};
 
-	if (ship(r, &r->plain, err) < 0 || ship(r, &r->optimised, err) < 0 ||
+	if (ship(r, &r->plain, err) < 0 || ship(r, &r->track->optimised, err) < 0 ||
 		read_final_facts(r, err) < 0)
 		return -1;
 	if (replay_key(r, &key, err) < 0)
@@ -117,7 +117,7 @@ int node_check(struct run *r, struct error *err)
 	why_say_reused(r, record);
 	folder = store_node_folder(&r->store, key.hex);
 	facts = path_join(folder, "facts.json");
-	if (training_facts_read(facts, &r->replay, err) < 0)
+	if (training_facts_read(facts, &r->track->replay, err) < 0)
 		return -1;
 	return node_gate(r, GATE_FINAL, err);
 }

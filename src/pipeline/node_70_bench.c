@@ -13,7 +13,7 @@ int node_bench(struct run *r, struct error *err)
 	auto_free char *folder = path_join(r->scratch, "bench");
 	const struct bench_variant variants[] = {
 		{"plain", &r->plain.shipped},
-		{"pgo", &r->optimised.shipped},
+		{"pgo", &r->track->optimised.shipped},
 	};
 	struct bench_options o = {
 		.plan = &r->plan,

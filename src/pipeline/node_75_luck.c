@@ -144,7 +144,7 @@ static const char *problem_of(const struct run *r, const char **build)
 	if (r->plain.no_relinks)
 		return r->plain.no_relinks;
 	*build = "optimised build: ";
-	return r->optimised.no_relinks;
+	return r->track->optimised.no_relinks;
 }
 
 static int measure(struct run *r, struct error *err)
@@ -153,7 +153,7 @@ static int measure(struct run *r, struct error *err)
 	int result = -1;
 
 	if (add_arms(r, &a, &r->plain, "plain", err) == 0 &&
-		add_arms(r, &a, &r->optimised, "pgo", err) == 0)
+		add_arms(r, &a, &r->track->optimised, "pgo", err) == 0)
 		result = compare(r, &a, err);
 	arms_release(&a);
 	return result;
@@ -171,7 +171,7 @@ int node_luck(struct run *r, struct error *err)
 	l->variant = xstrdup("pgo");
 	l->linker = xstrdup(r->relinker.version);
 	note_own_linker(&r->plain, &l->own_linker);
-	note_own_linker(&r->optimised, &l->own_linker);
+	note_own_linker(&r->track->optimised, &l->own_linker);
 	if (!problem)
 		return measure(r, err);
 	l->problem = xasprintf("%s%s", build, problem);

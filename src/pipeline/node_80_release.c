@@ -76,7 +76,7 @@ static int put_profile(struct releasing *x, struct error *err)
 	auto_free char *path = path_join(x->folder, name);
 	auto_free char *beside_path = path_join(x->folder, beside);
 
-	if (file_copy(r->published, path, 0644, err) < 0 ||
+	if (file_copy(r->track->published, path, 0644, err) < 0 ||
 		provenance_write(&r->report->provenance, beside_path, err) < 0)
 		return -1;
 	strv_add(&x->names, name);
@@ -209,8 +209,9 @@ static int fill(struct releasing *x, struct error *err)
 	struct run *r = x->r;
 
 	if (tree_remove(x->folder, err) < 0 || dir_create(x->folder, 0755, err) < 0 ||
-		archive(x, &r->plain, "", err) < 0 || archive(x, &r->optimised, "-pgo", err) < 0 ||
-		put_profile(x, err) < 0 || put_report(x, err) < 0)
+		archive(x, &r->plain, "", err) < 0 ||
+		archive(x, &r->track->optimised, "-pgo", err) < 0 || put_profile(x, err) < 0 ||
+		put_report(x, err) < 0)
 		return -1;
 	return release_checksums(x->folder, &x->names, err);
 }

@@ -153,22 +153,22 @@ static void end_report(struct run *r)
 		if (!strv_has(&p->tools, r->compilers[i].version))
 			strv_add(&p->tools, r->compilers[i].version);
 	note_launchers(p, &r->plain.facts.log);
-	note_launchers(p, &r->instrumented.facts.log);
-	note_launchers(p, &r->optimised.facts.log);
-	note_layouts(p, &r->plain.facts, &r->optimised.facts);
+	note_launchers(p, &r->track->instrumented.facts.log);
+	note_launchers(p, &r->track->optimised.facts.log);
+	note_layouts(p, &r->plain.facts, &r->track->optimised.facts);
 	note_past(r);
 	strv_add_all(&p->added_plain, &r->plain.added);
-	strv_add_all(&p->added_instrumented, &r->instrumented.added);
-	strv_add_all(&p->added_optimised, &r->optimised.added);
-	p->training = r->training;
-	r->training = (struct training_facts){0};
-	p->coverage = r->coverage;
-	p->has_coverage = r->has_coverage;
-	r->coverage = (struct coverage_facts){0};
-	p->profile = r->profile;
-	r->profile = (struct profile_facts){0};
-	p->provenance = r->provenance;
-	r->provenance = (struct provenance){0};
+	strv_add_all(&p->added_instrumented, &r->track->instrumented.added);
+	strv_add_all(&p->added_optimised, &r->track->optimised.added);
+	p->training = r->track->training;
+	r->track->training = (struct training_facts){0};
+	p->coverage = r->track->coverage;
+	p->has_coverage = r->track->has_coverage;
+	r->track->coverage = (struct coverage_facts){0};
+	p->profile = r->track->profile;
+	r->track->profile = (struct profile_facts){0};
+	p->provenance = r->track->provenance;
+	r->track->provenance = (struct provenance){0};
 	p->labelled = p->labelled || verdicts_failed(&p->verdicts);
 }
 
@@ -259,7 +259,7 @@ static int keep_budget(struct run *r, uint64_t budget, struct error *err)
 /* Hands over what the builds recorded. The run has ended: nothing needs it any more. */
 static void hand_over_logs(struct run *r, struct compile_logs *to)
 {
-	struct build_out *const outs[] = {&r->plain, &r->instrumented, &r->optimised};
+	struct build_out *const outs[] = {&r->plain, &r->track->instrumented, &r->track->optimised};
 
 	if (!to)
 		return;

@@ -147,6 +147,7 @@ int run_open(struct run *r, const struct pipeline_options *o, struct error *err)
 	auto_free char *dist = NULL, *parent = NULL, *joined = NULL, *plan_path = NULL;
 
 	memset(r, 0, sizeof(*r));
+	r->track = &r->own;
 	r->store.lock_fd = -1;
 	r->tool_files = json_object();
 	r->o = o;
@@ -175,25 +176,34 @@ int run_open(struct run *r, const struct pipeline_options *o, struct error *err)
 	return set_version(r);
 }
 
+static void track_release(struct track *t)
+{
+	for (size_t i = 0; i < t->n_final; i++)
+		elf_facts_release(&t->final_facts[i]);
+	free(t->final_facts);
+	free(t->final_names);
+	build_out_release(&t->instrumented);
+	build_out_release(&t->optimised);
+	training_facts_release(&t->training);
+	training_facts_release(&t->replay);
+	profile_facts_release(&t->profile);
+	coverage_facts_release(&t->coverage);
+	provenance_release(&t->provenance);
+	free(t->train_key);
+	free(t->published);
+	for (size_t i = 0; i < ARRAY_SIZE(t->profiles); i++)
+		free(t->profiles[i]);
+}
+
 void run_close(struct run *r)
 {
 	if (r->scratch)
 		scratch_remove();
 	for (size_t i = 0; i < r->n_compilers; i++)
 		compiler_release(&r->compilers[i]);
-	for (size_t i = 0; i < r->n_final; i++)
-		elf_facts_release(&r->final_facts[i]);
 	free(r->compilers);
-	free(r->final_facts);
-	free(r->final_names);
 	build_out_release(&r->plain);
-	build_out_release(&r->instrumented);
-	build_out_release(&r->optimised);
-	training_facts_release(&r->training);
-	training_facts_release(&r->replay);
-	profile_facts_release(&r->profile);
-	coverage_facts_release(&r->coverage);
-	provenance_release(&r->provenance);
+	track_release(&r->own);
 	source_tree_release(&r->sources);
 	strv_release(&r->skip);
 	free(r->source_root);
@@ -209,11 +219,7 @@ void run_close(struct run *r)
 	free(r->scratch);
 	json_decref(r->tool_files);
 	free(r->stage_why);
-	free(r->train_key);
 	strv_release(&r->conditions);
-	free(r->published);
-	for (size_t i = 0; i < ARRAY_SIZE(r->profiles); i++)
-		free(r->profiles[i]);
 	for (size_t i = 0; i < r->n_runtimes; i++)
 		free(r->runtimes[i].archive);
 	free(r->runtimes);

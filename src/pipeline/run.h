@@ -33,6 +33,25 @@ struct build_out {
 /* Below a train node: what each phase counted, when weights differ. */
 #define TRAIN_PHASES "phases"
 
+/* One way to an optimised build: what is instrumented, trained, merged and optimised for it. */
+struct track {
+	struct build_out instrumented, optimised;
+	char *train_key;
+	struct training_facts training, replay;
+	struct coverage_facts coverage; /* of the training; see has_coverage */
+	bool has_coverage;
+	char *published; /* the profile as published, in the store */
+	struct profile_facts profile;
+	struct provenance provenance;
+	bool has_provenance;
+	/* For each compiler: the encoding that it reads, by content, in the store. NULL: before the
+	 * merge, or for one that takes none. */
+	char *profiles[RUN_COMPILERS_MAX];
+	struct elf_facts *final_facts;
+	const char **final_names;
+	size_t n_final;
+};
+
 struct run {
 	const struct pipeline_options *o;
 	struct report *report;
@@ -64,23 +83,11 @@ struct run {
 	struct wrap_runtime *runtimes; /* for the compilers whose counters are laid out otherwise */
 	size_t n_runtimes;
 	char *scratch; /* fresh folder that other users can traverse; removed at the end */
-	struct build_out plain, instrumented, optimised;
-	json_t *tool_files; /* of each compiler that was called, see tool_files.h */
-	char *train_key;
+	struct build_out plain;
+	struct track own;       /* what the plan asks for */
+	struct track *track;    /* the one that the nodes work on */
+	json_t *tool_files;     /* of each compiler that was called, see tool_files.h */
 	struct strv conditions; /* what the phases' `when:` commands say, see train_conditions() */
-	struct training_facts training, replay;
-	struct coverage_facts coverage; /* of the training; see has_coverage */
-	bool has_coverage;
-	char *published; /* the profile as published, in the store */
-	struct profile_facts profile;
-	struct provenance provenance;
-	bool has_provenance;
-	/* For each compiler: the encoding that it reads, by content, in the store. NULL: before the
-	 * merge, or for one that takes none. */
-	char *profiles[RUN_COMPILERS_MAX];
-	struct elf_facts *final_facts;
-	const char **final_names;
-	size_t n_final;
 };
 
 /* Adds the compilers that the plain build was seen to call beside the plan's own. */
