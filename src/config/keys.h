@@ -71,6 +71,8 @@ const char *key_type_name(const struct key *k);
 char *keys_list(const struct key_table *t);
 
 void read_build(struct problems *ps, const struct key *k, const struct node *n, void *target);
+/* read_pgo.c */
+void read_pgo(struct problems *ps, const struct key *k, const struct node *n, void *target);
 void read_services(struct problems *ps, const struct key *k, const struct node *n, void *target);
 /* Of a service; target: struct plan_service. */
 void read_ready(struct problems *ps, const struct key *k, const struct node *n, void *target);

@@ -202,7 +202,7 @@ void plan_release(struct plan *p)
 	free(p->root);
 	free(p->project);
 	free(p->version);
-	free(p->instrument_linker);
+	free(p->pgo.instrument_linker);
 	build_release(&p->build);
 	for (size_t i = 0; i < p->train.n_services; i++)
 		service_release(&p->train.services[i]);

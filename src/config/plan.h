@@ -41,6 +41,18 @@ struct plan_build {
 	struct place at;
 };
 
+/* How functions are compiled that the training did not reach. */
+enum plan_untrained {
+	UNTRAINED_COLD,   /* for size, out of the way */
+	UNTRAINED_NEUTRAL /* as without a profile */
+};
+
+struct plan_pgo {
+	char *instrument_linker; /* compiler driver of the instrumented link; NULL: the same */
+	bool context_sensitive;  /* a second training counts after inlining */
+	enum plan_untrained untrained;
+};
+
 enum ready_kind { READY_NONE, READY_HTTP, READY_HTTPS, READY_TCP, READY_LOG, READY_COMMAND };
 
 /* One value that a setting can have, with what it stands for. */
@@ -278,8 +290,8 @@ struct plan {
 	char *file;              /* whet.yaml as given */
 	char *root;              /* its folder, absolute, symlinks resolved */
 	char *project, *version; /* version: NULL when the file gives none */
-	char *instrument_linker; /* pgo.instrument-linker; NULL */
 	struct plan_build build;
+	struct plan_pgo pgo;
 	struct plan_train train;
 	struct plan_gates gates;
 	struct plan_bench bench;

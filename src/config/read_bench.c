@@ -44,16 +44,12 @@ static void read_counters(
 {
 	static const char *const names[] = {[BENCH_COUNTERS_AUTO] = "auto",
 		[BENCH_COUNTERS_CALLGRIND] = "callgrind",
-		[BENCH_COUNTERS_OFF] = "off"};
+		[BENCH_COUNTERS_OFF] = "off",
+		NULL};
+	size_t i;
 
-	for (size_t i = 0; n->kind == NODE_SCALAR && i < ARRAY_SIZE(names); i++)
-		if (strcmp(n->text, names[i]) == 0) {
-			((struct plan_bench *)target)->counters = (enum bench_counters)i;
-			return;
-		}
-	auto_free char *what = node_describe(n);
-
-	problem_add(ps, n, "'%s' must be auto, callgrind or off, not %s", k->name, what);
+	if (value_choice(ps, n, k->name, names, &i))
+		((struct plan_bench *)target)->counters = (enum bench_counters)i;
 }
 
 #define BENCH(field) offsetof(struct plan_bench, field)

@@ -8,11 +8,6 @@
 #include "config/keys.h"
 #include "config/values.h"
 
-static void read_pgo(struct problems *ps, const struct key *k, const struct node *n, void *target)
-{
-	keys_read(ps, &table_pgo, n, target);
-}
-
 static void read_train(struct problems *ps, const struct key *k, const struct node *n, void *target)
 {
 	keys_read(ps, &table_train, n, &((struct plan *)target)->train);
@@ -26,15 +21,11 @@ static void read_gates(struct problems *ps, const struct key *k, const struct no
 static void read_undecided(
 	struct problems *ps, const struct key *k, const struct node *n, void *target)
 {
-	bool stop = n->kind == NODE_SCALAR && strcmp(n->text, "stop") == 0;
+	static const char *const names[] = {"pass", "stop", NULL};
+	size_t i;
 
-	if (!stop && (n->kind != NODE_SCALAR || strcmp(n->text, "pass") != 0)) {
-		auto_free char *what = node_describe(n);
-
-		problem_add(ps, n, "'undecided' must be pass or stop, not %s", what);
-		return;
-	}
-	((struct plan_gates *)target)->worse_undecided = stop;
+	if (value_choice(ps, n, k->name, names, &i))
+		((struct plan_gates *)target)->worse_undecided = i == 1;
 }
 
 static void read_worse(struct problems *ps, const struct key *k, const struct node *n, void *target)
@@ -161,7 +152,7 @@ static const struct key top[] = {
 		       "the sources)."},
 	{"build", KEY_PART, .read = read_build, .required = true,
 		.doc = "How the program is built."},
-	{"pgo", KEY_PART, .read = read_pgo, .doc = "Details of the instrumented build."},
+	{"pgo", KEY_PART, .read = read_pgo, .doc = "How the profile is made and used."},
 	{"train", KEY_PART, .read = read_train, .required = true,
 		.doc = "How the program is trained."},
 	{"gates", KEY_PART, .read = read_gates, .doc = "Bounds of the checks."},
@@ -211,12 +202,6 @@ static const struct key build[] = {
 	{"lto", KEY_LATER, .doc = "Link-time optimisation by whet."},
 };
 const struct key_table table_build = {"build", build, ARRAY_SIZE(build)};
-
-static const struct key pgo[] = {
-	{"instrument-linker", KEY_TEXT, PLAN(instrument_linker),
-		.doc = "Linker (compiler driver) for the instrumented link alone."},
-};
-const struct key_table table_pgo = {"pgo", pgo, ARRAY_SIZE(pgo)};
 
 #define GATES(field) offsetof(struct plan_gates, field)
 static const struct key gates[] = {

@@ -257,6 +257,22 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 	return m < c ? m : c;
 }
 
+bool value_choice(struct problems *ps, const struct node *n, const char *name,
+	const char *const *words, size_t *ret)
+{
+	auto_buf struct buf all = BUF_INIT;
+
+	for (size_t i = 0; words[i]; i++) {
+		if (n->kind == NODE_SCALAR && !node_is_null(n) && !strcmp(n->text, words[i])) {
+			*ret = i;
+			return true;
+		}
+		buf_addf(&all, "%s%s", !i ? "" : words[i + 1] ? ", " : " or ", words[i]);
+	}
+	wrong(ps, n, name, buf_str(&all));
+	return false;
+}
+
 unsigned edit_distance(const char *a, const char *b)
 {
 	size_t na = strlen(a), nb = strlen(b);

@@ -24,6 +24,10 @@ bool value_duration(struct problems *ps, const struct node *n, const char *name,
 bool value_size(
 	struct problems *ps, const struct node *n, const char *name, uint64_t max, uint64_t *ret);
 
+/* One of these words, NULL behind the last; *ret: its place. */
+bool value_choice(struct problems *ps, const struct node *n, const char *name,
+	const char *const *words, size_t *ret);
+
 /* How many single-letter edits (swaps of neighbours included) part two words; '_' equals '-' and
  * case does not count. */
 unsigned edit_distance(const char *a, const char *b);

@@ -86,7 +86,7 @@ static void set_wrap(struct building *b)
 	for (size_t i = 0; i < r->plan.build.binary.n; i++)
 		strv_add(&b->names, path_basename(r->plan.build.binary.v[i]));
 	b->wrap = (struct wrap_node){
-		.mode = b->mode,
+		.build = {.mode = b->mode, .neutral = r->plan.pgo.untrained == UNTRAINED_NEUTRAL},
 		.compilers = r->compilers,
 		.n_compilers = r->n_compilers,
 		.shim = r->o->shim,
@@ -102,7 +102,7 @@ static void set_wrap(struct building *b)
 		.runtimes = b->mode == MODE_INSTRUMENTED ? r->runtimes : NULL,
 		.n_runtimes = b->mode == MODE_INSTRUMENTED ? r->n_runtimes : 0,
 		.hook = b->mode == MODE_INSTRUMENTED ? r->hook : NULL,
-		.instrument_linker = r->plan.instrument_linker,
+		.instrument_linker = r->plan.pgo.instrument_linker,
 		.rustc_wrapper = r->rustc_wrapper,
 		.relinks = node_relink_count(r, b->mode),
 		.relinker = r->relinker.path,

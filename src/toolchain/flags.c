@@ -3,12 +3,12 @@
 #include "base/mem.h"
 #include "toolchain/toolchain.h"
 
-static void clang_flags(enum toolchain_mode mode, const char *profile, struct strv *ret)
+static void clang_flags(const struct toolchain_build *b, struct strv *ret)
 {
-	if (mode == MODE_INSTRUMENTED) {
+	if (b->mode == MODE_INSTRUMENTED) {
 		strv_add(ret, "-fprofile-generate");
-	} else if (mode == MODE_OPTIMISED) {
-		strv_addf(ret, "-fprofile-use=%s", profile);
+	} else if (b->mode == MODE_OPTIMISED) {
+		strv_addf(ret, "-fprofile-use=%s", b->profile);
 		strv_add(ret, "-mllvm");
 		strv_add(ret, "-pgo-warn-missing-function");
 		/* Brings profile diagnostics back after -Wno-everything or -Wno-backend-plugin. */
@@ -16,23 +16,23 @@ static void clang_flags(enum toolchain_mode mode, const char *profile, struct st
 	}
 }
 
-static void rustc_flags(enum toolchain_mode mode, const char *profile, struct strv *ret)
+static void rustc_flags(const struct toolchain_build *b, struct strv *ret)
 {
-	if (mode == MODE_INSTRUMENTED) {
+	if (b->mode == MODE_INSTRUMENTED) {
 		strv_add(ret, "-Cprofile-generate");
-	} else if (mode == MODE_OPTIMISED) {
-		strv_addf(ret, "-Cprofile-use=%s", profile);
+	} else if (b->mode == MODE_OPTIMISED) {
+		strv_addf(ret, "-Cprofile-use=%s", b->profile);
 		strv_add(ret, "-Cllvm-args=-pgo-warn-missing-function");
 	}
 }
 
 void toolchain_compile_flags(
-	const struct compiler *c, enum toolchain_mode mode, const char *profile, struct strv *ret)
+	const struct compiler *c, const struct toolchain_build *b, struct strv *ret)
 {
 	if (c->family == FAMILY_CLANG)
-		clang_flags(mode, profile, ret);
+		clang_flags(b, ret);
 	else if (c->family == FAMILY_RUSTC)
-		rustc_flags(mode, profile, ret);
+		rustc_flags(b, ret);
 }
 
 static void clang_link_flags(const struct toolchain_link *link, struct strv *ret)
@@ -62,10 +62,10 @@ static void rustc_link_flags(const struct toolchain_link *link, struct strv *ret
 		strv_add(ret, "-Clink-arg=-lc");
 }
 
-void toolchain_link_flags(const struct compiler *c, enum toolchain_mode mode,
+void toolchain_link_flags(const struct compiler *c, const struct toolchain_build *b,
 	const struct toolchain_link *link, struct strv *ret)
 {
-	if (mode != MODE_INSTRUMENTED)
+	if (b->mode != MODE_INSTRUMENTED)
 		return;
 	if (c->family == FAMILY_CLANG)
 		clang_link_flags(link, ret);

@@ -40,19 +40,31 @@ int toolchain_cargo_rustc_wrapper(const struct strv *cargo, const struct strv *s
 /* The newest usable clang on the path list: clang, then clang-NN. */
 int toolchain_find_clang(const char *path_list, struct compiler *ret, struct error *err);
 
-/* The closed lists of what whet adds (design: rule 10). profile: path of the indexed profile.
- * hook: path of the hook object. */
 enum toolchain_mode { MODE_PLAIN, MODE_INSTRUMENTED, MODE_OPTIMISED };
+
+/* What a build asks of its compilers. */
+struct toolchain_build {
+	enum toolchain_mode mode;
+	/* The indexed profile that the compiler reads: MODE_OPTIMISED, and the second round of
+	 * MODE_INSTRUMENTED. NULL: none, and then an optimised build adds nothing. */
+	const char *profile;
+	/* MODE_INSTRUMENTED: the second round, which counts after inlining (clang alone).
+	 * MODE_OPTIMISED: the profile holds such counts. */
+	bool context_sensitive;
+	bool neutral; /* functions that the training did not reach are not taken for cold */
+};
+
+/* The closed lists of what whet adds (design: rule 10). */
 void toolchain_compile_flags(
-	const struct compiler *c, enum toolchain_mode mode, const char *profile, struct strv *ret);
+	const struct compiler *c, const struct toolchain_build *b, struct strv *ret);
 /* What an instrumented link gets beside the compiler's own runtime. */
 struct toolchain_link {
-	const char *hook; /* NULL: none */
+	const char *hook; /* path of the hook object; NULL: none */
 	/* The runtime of another compiler in the place of the own one; NULL: the own one. */
 	const char *runtime;
 	const struct strv *archives; /* further runtimes, loaded when they are asked for; NULL */
 };
-void toolchain_link_flags(const struct compiler *c, enum toolchain_mode mode,
+void toolchain_link_flags(const struct compiler *c, const struct toolchain_build *b,
 	const struct toolchain_link *link, struct strv *ret);
 /* The version of the raw profiles that its LLVM writes: data records of different versions cannot
  * lie in one section. 0 for gcc. */

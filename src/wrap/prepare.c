@@ -215,15 +215,17 @@ static void flags_of(const struct wrap_node *n, const struct compiler *c, const 
 {
 	auto_strv struct strv archives = STRV_INIT;
 	struct toolchain_link link = {.hook = hook, .archives = &archives};
+	struct toolchain_build build = n->build;
 
-	if (c->family == FAMILY_GCC || (n->mode == MODE_OPTIMISED && !profile))
+	if (c->family == FAMILY_GCC || (n->build.mode == MODE_OPTIMISED && !profile))
 		return;
 	for (size_t i = 0; i < n->n_runtimes; i++)
 		strv_add(&archives, n->runtimes[i].archive);
 	if (wrap_other_layout(n->main, c))
 		link.runtime = n->main->runtime;
-	toolchain_compile_flags(c, n->mode, profile, &ret->compile);
-	toolchain_link_flags(c, n->mode, &link, &ret->link);
+	build.profile = profile;
+	toolchain_compile_flags(c, &build, &ret->compile);
+	toolchain_link_flags(c, &build, &link, &ret->link);
 }
 
 static void add_flags(struct preparation *p)
@@ -342,7 +344,7 @@ static int check(const struct wrap_node *n, const char *evidence, struct error *
 	if (access(evidence, X_OK) != 0)
 		return error_set(err, ERR_ENVIRONMENT,
 			"'%s' is missing or cannot be run: whet is not installed whole", evidence);
-	if (n->mode == MODE_INSTRUMENTED && n->hook && access(n->hook, R_OK) != 0)
+	if (n->build.mode == MODE_INSTRUMENTED && n->hook && access(n->hook, R_OK) != 0)
 		return error_set(err, ERR_IO, "the fork hook '%s' cannot be read", n->hook);
 	return 0;
 }
@@ -352,7 +354,7 @@ static void fill(struct preparation *p)
 	const struct wrap_node *n = p->n;
 	struct shim_node *s = &p->node;
 
-	s->mode = n->mode;
+	s->mode = n->build.mode;
 	s->folder = xstrdup(n->folder);
 	s->space = xcalloc(1, SHA256_HEX);
 	wrap_token(n, s->space);
@@ -451,10 +453,10 @@ void wrap_token(const struct wrap_node *n, char hex[65])
 
 	sha256_begin(&h);
 	sha256_adds(&h, WRAP_VERSION);
-	sha256_adds(&h, n->mode == MODE_INSTRUMENTED ? hook_source : "");
-	sha256_add(&h, &(uint32_t){(uint32_t)n->mode}, sizeof(uint32_t));
+	sha256_adds(&h, n->build.mode == MODE_INSTRUMENTED ? hook_source : "");
+	sha256_add(&h, &(uint32_t){(uint32_t)n->build.mode}, sizeof(uint32_t));
 	sha256_adds(&h, n->target);
-	sha256_adds(&h, n->mode == MODE_INSTRUMENTED ? n->instrument_linker : NULL);
+	sha256_adds(&h, n->build.mode == MODE_INSTRUMENTED ? n->instrument_linker : NULL);
 	sha256_adds(&h, n->rustc_wrapper);
 	for (size_t i = 0; i < n->n_compilers; i++) {
 		const struct compiler *c = &n->compilers[i];

@@ -19,7 +19,7 @@ struct wrap_runtime {
 };
 
 struct wrap_node {
-	enum toolchain_mode mode;
+	struct toolchain_build build; /* without its profile: each compiler has its own */
 	const struct compiler
 		*compilers; /* every compiler that may be called; the first C one is "cc" */
 	size_t n_compilers;
@@ -31,7 +31,7 @@ struct wrap_node {
 	const char *slot;            /* absolute path of the slot: below it is target code */
 	const char *target_dir;      /* cargo's target folder, or NULL */
 	const char *target;          /* target triple (cargo) */
-	const char *const *profiles; /* MODE_OPTIMISED: the indexed profile of each compiler */
+	const char *const *profiles; /* the indexed profile of each compiler; NULL: none */
 	const struct compiler *main; /* whose profile runtime the program gets; NULL: its own */
 	const struct wrap_runtime *runtimes; /* MODE_INSTRUMENTED: of all others */
 	size_t n_runtimes;

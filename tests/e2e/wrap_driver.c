@@ -132,7 +132,7 @@ static void parse(struct driver *d, int argc, char **argv, int *command)
 
 	for (size_t m = 0; argc > 1 && m < ARRAY_SIZE(modes); m++)
 		if (strcmp(argv[1], modes[m]) == 0) {
-			d->n.mode = (enum toolchain_mode)m;
+			d->n.build.mode = (enum toolchain_mode)m;
 			i = 2;
 		}
 	if (i != 2)
@@ -149,8 +149,8 @@ static void parse(struct driver *d, int argc, char **argv, int *command)
 static int build(struct driver *d, char **command)
 {
 	auto_free char *folder = path_join(d->work, "shims");
-	auto_free char *log = xasprintf("%s/log-%s", d->work, modes[d->n.mode]);
-	auto_free char *node = xasprintf("%s/node-%s.json", d->work, modes[d->n.mode]);
+	auto_free char *log = xasprintf("%s/log-%s", d->work, modes[d->n.build.mode]);
+	auto_free char *node = xasprintf("%s/node-%s.json", d->work, modes[d->n.build.mode]);
 	auto_free char *quarantine = path_join(d->work, "quarantine");
 	auto_free char *hook = path_join(d->work, "hook.o");
 	struct error err = ERROR_INIT;
@@ -162,7 +162,7 @@ static int build(struct driver *d, char **command)
 	d->n.quarantine = quarantine;
 	if (dir_create(d->work, 0755, &err) < 0)
 		die(&err);
-	if (d->n.mode == MODE_INSTRUMENTED) {
+	if (d->n.build.mode == MODE_INSTRUMENTED) {
 		d->n.hook = hook;
 		if (wrap_build_hook(&d->compilers[0], hook, &err) < 0)
 			die(&err);

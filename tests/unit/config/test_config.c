@@ -62,7 +62,7 @@ static void test_full_build(void **state)
 	assert_true(p.build.timeout_ns == 120000000000);
 	assert_int_equal(p.build.at.line, 5);
 	assert_int_equal(p.build.at.column, 3);
-	assert_string_equal(p.instrument_linker, "cc");
+	assert_string_equal(p.pgo.instrument_linker, "cc");
 	assert_int_equal(p.gates.min_functions, 2000);
 	assert_int_equal(p.gates.max_missing, 0);
 	assert_true(p.gates.worse_margin == 0.5 / 100);
@@ -346,7 +346,7 @@ static void test_defaults(void **state)
 
 	read_valid("small.yaml", &p);
 	assert_null(p.version);
-	assert_null(p.instrument_linker);
+	assert_null(p.pgo.instrument_linker);
 	assert_int_equal(p.build.tool, TOOL_CARGO);
 	assert_string_equal(p.build.cargo, "cargo");
 	assert_string_equal(p.build.dir, ".");

@@ -14,10 +14,11 @@
 static void compile_is(enum compiler_family family, enum toolchain_mode mode, const char *expected)
 {
 	struct compiler c = {.family = family};
+	struct toolchain_build build = {.mode = mode, .profile = "/p/x.profdata"};
 	auto_strv struct strv flags = STRV_INIT;
 	auto_free char *joined = NULL;
 
-	toolchain_compile_flags(&c, mode, "/p/x.profdata", &flags);
+	toolchain_compile_flags(&c, &build, &flags);
 	joined = strv_join(&flags, " ");
 	assert_string_equal(joined, expected);
 }
@@ -25,10 +26,11 @@ static void compile_is(enum compiler_family family, enum toolchain_mode mode, co
 static void link_is(enum compiler_family family, enum toolchain_mode mode, const char *expected)
 {
 	struct compiler c = {.family = family};
+	struct toolchain_build build = {.mode = mode};
 	auto_strv struct strv flags = STRV_INIT;
 	auto_free char *joined = NULL;
 
-	toolchain_link_flags(&c, mode, &(struct toolchain_link){.hook = "/h/hook.o"}, &flags);
+	toolchain_link_flags(&c, &build, &(struct toolchain_link){.hook = "/h/hook.o"}, &flags);
 	joined = strv_join(&flags, " ");
 	assert_string_equal(joined, expected);
 }
@@ -40,12 +42,13 @@ static void mixed_link_is(enum compiler_family family, const char *expected)
 	struct compiler c = {.family = family};
 	auto_strv struct strv flags = STRV_INIT, archives = STRV_INIT;
 	struct toolchain_link link = {"/h/hook.o", "/r/main.a", &archives};
+	struct toolchain_build build = {.mode = MODE_INSTRUMENTED};
 	auto_free char *joined = NULL;
 
 	strv_add(&archives, "/h/runtime-8.a");
 	if (family == FAMILY_RUSTC)
 		link.runtime = NULL;
-	toolchain_link_flags(&c, MODE_INSTRUMENTED, &link, &flags);
+	toolchain_link_flags(&c, &build, &link, &flags);
 	joined = strv_join(&flags, " ");
 	assert_string_equal(joined, expected);
 }
@@ -222,11 +225,12 @@ static void optimise(struct work *w, const struct compiler *c, const char *given
 {
 	auto_strv struct strv argv = STRV_INIT, in = STRV_INIT, removed = STRV_INIT;
 	auto_free char *profile = path_join(w->folder, "p.profdata");
+	struct toolchain_build build = {.mode = MODE_OPTIMISED, .profile = profile};
 
 	strv_add(&argv, c->path);
 	strv_split_words(&in, given);
 	toolchain_unsilence(c, &in, &argv, &removed);
-	toolchain_compile_flags(c, MODE_OPTIMISED, profile, &argv);
+	toolchain_compile_flags(c, &build, &argv);
 	if (c->family == FAMILY_CLANG && toolchain_warnings_are_errors(&in))
 		strv_add(&argv, "-Wno-error=backend-plugin");
 	run(w, &argv);

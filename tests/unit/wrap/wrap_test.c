@@ -28,7 +28,7 @@ static const char *const profile[] = {"/a/profiles/1234.profdata"};
 
 static struct wrap_node example(void)
 {
-	return (struct wrap_node){.mode = MODE_OPTIMISED,
+	return (struct wrap_node){.build = {.mode = MODE_OPTIMISED},
 		.compilers = &clang,
 		.n_compilers = 1,
 		.slot = "/a/slot",
@@ -53,7 +53,7 @@ static void token(void **state)
 	wrap_token(&n, other);
 	assert_string_not_equal(first, other);
 	n = example();
-	n.mode = MODE_INSTRUMENTED;
+	n.build.mode = MODE_INSTRUMENTED;
 	wrap_token(&n, other);
 	assert_string_not_equal(first, other);
 	n = example();

@@ -1,0 +1,37 @@
+/* pgo: */
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "config/keys.h"
+#include "config/values.h"
+
+static void read_untrained(
+	struct problems *ps, const struct key *k, const struct node *n, void *target)
+{
+	static const char *const names[] = {
+		[UNTRAINED_COLD] = "cold", [UNTRAINED_NEUTRAL] = "neutral", NULL};
+	size_t i;
+
+	if (value_choice(ps, n, k->name, names, &i))
+		((struct plan_pgo *)target)->untrained = (enum plan_untrained)i;
+}
+
+#define PGO(field) offsetof(struct plan_pgo, field)
+static const struct key pgo[] = {
+	{"instrument-linker", KEY_TEXT, PGO(instrument_linker),
+		.doc = "Linker (compiler driver) for the instrumented link alone."},
+	{"context-sensitive", KEY_BOOL, PGO(context_sensitive),
+		.doc = "Train twice: the second time with counters that are put in after inlining, "
+		       "so that each inlined copy has its own (clang); default false."},
+	{"untrained", KEY_PART, .read = read_untrained,
+		.doc = "How functions are compiled that the training did not reach: `cold` "
+		       "(default): for size, away from the rest; `neutral`: as without a "
+		       "profile."},
+};
+const struct key_table table_pgo = {"pgo", pgo, ARRAY_SIZE(pgo)};
+
+void read_pgo(struct problems *ps, const struct key *k, const struct node *n, void *target)
+{
+	keys_read(ps, &table_pgo, n, &((struct plan *)target)->pgo);
+}
