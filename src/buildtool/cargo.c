@@ -71,6 +71,31 @@ static char *target_folder(const struct plan_build *b)
 	return xstrdup(base);
 }
 
+/* The file of a cdylib or dylib is lib, its crate's name, and .so. */
+static bool is_library(const char *binary)
+{
+	size_t n = strlen(binary);
+
+	return n > 6 && !strncmp(binary, "lib", 3) && !strcmp(binary + n - 3, ".so");
+}
+
+/* Libraries have no option with a name: all of the chosen packages are built. */
+static void choose_targets(const struct plan_build *b, struct strv *argv)
+{
+	bool library = false;
+
+	for (size_t i = 0; i < b->binary.n; i++) {
+		if (is_library(b->binary.v[i])) {
+			library = true;
+		} else {
+			strv_add(argv, "--bin");
+			strv_add(argv, b->binary.v[i]);
+		}
+	}
+	if (library)
+		strv_add(argv, "--lib");
+}
+
 static int check_args(const struct strv *args, struct error *err)
 {
 	for (size_t i = 0; i < args->n; i++) {
@@ -124,12 +149,10 @@ int cargo_steps(struct step_context *x)
 	/* Cargo.lock is the user's: a build may not change it. */
 	if (!strv_has(&args, "--locked") && !strv_has(&args, "--frozen"))
 		strv_add(&s->argv, "--locked");
-	for (size_t i = 0; i < x->b->binary.n; i++) {
-		strv_add(&s->argv, "--bin");
-		strv_add(&s->argv, x->b->binary.v[i]);
+	choose_targets(x->b, &s->argv);
+	for (size_t i = 0; i < x->b->binary.n; i++)
 		strv_addf(&x->steps->binaries, "%s/%s/%s/%s", x->place->build, folder,
 			profile ? profile : "release", x->b->binary.v[i]);
-	}
 	strv_add_all(&s->argv, &args);
 	return 0;
 }

@@ -94,14 +94,28 @@ static void useless(struct problems *ps, const struct node *n, const char *key, 
 		problem_add(ps, value, "'%s' has no effect here: %s", key, why);
 }
 
+static void check_cargo_binary(struct problems *ps, const struct node *n, const char *binary)
+{
+	size_t k = strlen(binary);
+
+	if (strchr(binary, '/'))
+		problem_add(ps, n,
+			"with 'tool: cargo' a binary is named as in Cargo.toml, without a folder, "
+			"not '%s'",
+			binary);
+	else if (k > 2 &&
+		 (!strcmp(binary + k - 2, ".a") || (k > 5 && !strcmp(binary + k - 5, ".rlib"))))
+		problem_add(ps, n,
+			"'%s' is no linked file: a profile is trained and used in the program or "
+			"shared "
+			"library that it is linked into; name that one",
+			binary);
+}
+
 static void check_cargo_keys(struct problems *ps, const struct node *n, const struct plan_build *b)
 {
 	for (size_t i = 0; i < b->binary.n; i++)
-		if (strchr(b->binary.v[i], '/'))
-			problem_add(ps, node_get(n, "binary"),
-				"with 'tool: cargo' a binary is named as in Cargo.toml, without a "
-				"folder, not '%s'",
-				b->binary.v[i]);
+		check_cargo_binary(ps, node_get(n, "binary"), b->binary.v[i]);
 	useless(ps, n, "configure", "cargo has no configure step");
 	useless(ps, n, "run",
 		"with 'tool: cargo' cargo builds; another front end is named by 'cargo'");
@@ -169,8 +183,9 @@ static const struct key build[] = {
 		.doc = "One of `cargo`, `cmake`, `meson`, `make`, `autotools`, `command`."},
 	{"target", KEY_NAME, BUILD(target), .doc = "Target triple; default: this machine's."},
 	{"binary", KEY_PATHS, BUILD(binary), .required = true,
-		.doc = "What is released: names of cargo binaries, or paths relative to the build "
-		       "folder "
+		.doc = "What is released: names of cargo binaries (`libNAME.so`: a cdylib), or "
+		       "paths "
+		       "relative to the build folder "
 		       "(make, autotools, command: to the source). The first one is `{binary}`."},
 	{"env", KEY_ENV, BUILD(env),
 		.doc = "Environment of every build step; may hold placeholders."},

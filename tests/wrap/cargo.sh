@@ -103,3 +103,27 @@ fn main() {
 }
 R
 }
+
+# plugin_host_rs FILE: a program that loads libplugin.so, which lies beside it, and calls plugin_walk.
+plugin_host_rs() {
+	cat >"$1" <<'R'
+use std::ffi::{c_char, c_int, c_void, CString};
+extern "C" {
+    fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
+    fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+}
+fn main() {
+    let n: u64 = std::env::args().nth(1).and_then(|a| a.parse().ok()).unwrap_or(1000);
+    let path = std::env::current_exe().unwrap().with_file_name("libplugin.so");
+    let path = CString::new(path.into_os_string().into_string().unwrap()).unwrap();
+    let walk = unsafe {
+        let plugin = dlopen(path.as_ptr(), 2);
+        assert!(!plugin.is_null(), "no plugin at {path:?}");
+        dlsym(plugin, c"plugin_walk".as_ptr())
+    };
+    assert!(!walk.is_null());
+    let walk: extern "C" fn(u64) -> u64 = unsafe { std::mem::transmute(walk) };
+    println!("{}", walk(n) ^ common::walk(n));
+}
+R
+}

@@ -76,6 +76,24 @@ static void test_cargo(void **state)
 		"-> /b/x86_64-unknown-linux-gnu/release/edge-ctl\n");
 }
 
+static void test_cargo_libraries(void **state)
+{
+	struct plan_build b;
+
+	begin(&b, TOOL_CARGO, "host libplugin.so libother.so");
+	steps_are(&b,
+		"build /s: cargo build --release --target x86_64-unknown-linux-gnu --target-dir "
+		"/b -j4 --locked --bin host --lib\n"
+		"-> /b/x86_64-unknown-linux-gnu/release/host\n"
+		"-> /b/x86_64-unknown-linux-gnu/release/libplugin.so\n"
+		"-> /b/x86_64-unknown-linux-gnu/release/libother.so\n");
+	begin(&b, TOOL_CARGO, "libonly.so");
+	steps_are(&b,
+		"build /s: cargo build --release --target x86_64-unknown-linux-gnu --target-dir "
+		"/b -j4 --locked --lib\n"
+		"-> /b/x86_64-unknown-linux-gnu/release/libonly.so\n");
+}
+
 static void test_cargo_front_ends(void **state)
 {
 	struct plan_build b;
@@ -327,6 +345,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cargo),
+		cmocka_unit_test(test_cargo_libraries),
 		cmocka_unit_test(test_cargo_front_ends),
 		cmocka_unit_test(test_rust_target),
 		cmocka_unit_test(test_refused_arguments),
