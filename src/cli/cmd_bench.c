@@ -279,8 +279,9 @@ static int check_launches(const struct comparing *c, struct error *err)
 
 static int prepare(struct comparing *c, const struct strv *args, struct error *err)
 {
-	if (choose_runs(c, args, err) < 0 ||
-		plan_read(c->file ? c->file : "whet.yaml", &c->plan, err) < 0 ||
+	const char *file = cli_plan(c->cli, c->file, err);
+
+	if (!file || choose_runs(c, args, err) < 0 || plan_read(file, &c->plan, err) < 0 ||
 		choose_scenarios(c, err) < 0 || set_end(c, err) < 0 || set_counters(c, err) < 0 ||
 		check_launches(c, err) < 0 ||
 		bench_variants_find(args, &c->peers, &c->plan, &c->variants, err) < 0)

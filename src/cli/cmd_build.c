@@ -96,7 +96,7 @@ static int fill_options(struct build *b, struct error *err)
 	if (b->jobs < 1 || b->jobs > 4096)
 		return error_set(err, ERR_USAGE, "--jobs takes a number from 1 to 4096");
 	b->o = (struct pipeline_options){
-		.file = b->file ? b->file : "whet.yaml",
+		.file = cli_plan(b->cli, b->file, err),
 		.dist = b->dist,
 		.until = b->until,
 		.profile = b->profile,
@@ -108,7 +108,8 @@ static int fill_options(struct build *b, struct error *err)
 		.shim = b->shim,
 		.written = b->view.commands,
 	};
-	if (report_file_check(b->report, err) < 0 || check_profile(b->profile, err) < 0)
+	if (!b->o.file || report_file_check(b->report, err) < 0 ||
+		check_profile(b->profile, err) < 0)
 		return -1;
 	return check_stage(b->until, err);
 }

@@ -103,15 +103,19 @@ static bool is_meant(const struct clean *c, const struct store_project *p, const
 
 static int plan_folder(const struct clean *c, char **ret, struct error *err)
 {
-	const char *file = c->file ? c->file : "whet.yaml";
-	auto_free char *dir = path_dirname(file);
+	auto_free char *dir = NULL;
+	const char *file;
 
 	if (c->all || c->list)
 		return 0;
+	file = cli_plan(c->cli, c->file, err);
+	if (!file)
+		return -1;
 	if (!path_exists(file))
 		return error_set(err, ERR_USAGE,
 			"there is no '%s' here: give the plan by --file, or clean --all projects",
 			file);
+	dir = path_dirname(file);
 	*ret = path_resolve(dir);
 	return 0;
 }

@@ -163,8 +163,10 @@ static int show_log(const struct cli *cli, const char *file, struct error *err)
 	auto_store struct store store = STORE_INIT;
 	auto_free char *project = NULL;
 	struct compile_logs logs = {0};
-	int r = open_store(file, &store, &project, err);
+	int r;
 
+	file = cli_plan(cli, file, err);
+	r = file ? open_store(file, &store, &project, err) : -1;
 	if (r == 0)
 		r = pipeline_stopped_logs(store.root, &logs, err);
 	if (r == 0 && !logs.n)
@@ -193,7 +195,8 @@ static int explain(
 		explain_gate(cli, g);
 		return 0;
 	}
-	if (read_last(file ? file : "whet.yaml", &vs, &stop, err) < 0)
+	file = cli_plan(cli, file, err);
+	if (!file || read_last(file, &vs, &stop, err) < 0)
 		return -1;
 	if (stop && !cli->json)
 		print_stop(stop);
@@ -221,8 +224,7 @@ static int explain_verb(struct cli *cli, int argc, char **argv)
 	if (r == 0 && log && args.n)
 		r = error_set(&err, ERR_USAGE, "--log and GATE ask for two things: give one");
 	if (r == 0)
-		r = log ? show_log(cli, file ? file : "whet.yaml", &err)
-			: explain(cli, file, &args, &err);
+		r = log ? show_log(cli, file, &err) : explain(cli, file, &args, &err);
 	if (r < 0)
 		return cli_fail(&err);
 	return 0;

@@ -39,7 +39,8 @@ static int read_builds(struct history *h, struct error *err)
 {
 	auto_free char *state = NULL, *path = NULL;
 	struct plan plan = {0};
-	int r = plan_read(h->file ? h->file : "whet.yaml", &plan, err);
+	const char *file = cli_plan(h->cli, h->file, err);
+	int r = file ? plan_read(file, &plan, err) : -1;
 
 	if (r == 0) {
 		state = store_folder(plan.project, plan.root, err);

@@ -123,6 +123,8 @@ static int train_work(void *ctx)
 
 static int prepare(struct training *t, const struct strv *args, struct error *err)
 {
+	const char *file = cli_plan(t->cli, t->file, err);
+
 	if (!args->n)
 		return error_set(err, ERR_USAGE,
 			"train needs the binary to load, for example: whet train build/server");
@@ -131,7 +133,7 @@ static int prepare(struct training *t, const struct strv *args, struct error *er
 			return error_set(err, ERR_USAGE, "'%s' is no executable file", args->v[i]);
 		strv_take(&t->binaries, path_absolute(args->v[i]));
 	}
-	if (plan_read(t->file ? t->file : "whet.yaml", &t->plan, err) < 0)
+	if (!file || plan_read(file, &t->plan, err) < 0)
 		return -1;
 	if (t->binaries.n != t->plan.build.binary.n)
 		return error_set(err, ERR_USAGE, "the plan has %zu binaries, but %zu were given",

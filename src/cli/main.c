@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cli/cargo_whet.h"
 #include "cli/opt.h"
 
 static const struct verb *const verbs[] = {
@@ -22,11 +23,12 @@ static const struct verb *const verbs[] = {
 	NULL,
 };
 
-static void usage(FILE *to)
+static void usage(FILE *to, bool cargo)
 {
-	fputs("usage: whet VERB [OPTIONS] [ARGUMENTS]\n\n"
-	      "Profile-guided release builds that can be trusted.\n\nverbs:\n",
-		to);
+	fprintf(to,
+		"usage: %swhet VERB [OPTIONS] [ARGUMENTS]\n\n"
+		"Profile-guided release builds that can be trusted.\n\nverbs:\n",
+		cargo ? "cargo " : "");
 	for (size_t i = 0; verbs[i]; i++)
 		fprintf(to, "  %-10s %s\n", verbs[i]->name, verbs[i]->summary);
 	fputs("\n`whet VERB --help` explains a verb. Exit codes: 0 done, 1 a gate stopped it, 2 "
@@ -68,20 +70,40 @@ static int unknown_verb(const char *word)
 	return cli_fail(&err);
 }
 
+/* A verb's exit code. */
+static int run_verb(const struct verb *v, struct cli *cli, bool cargo, int argc, char **argv)
+{
+	int code;
+
+	if (cargo) {
+		cargo_whet_find_plan(cli);
+		cargo_whet_environment();
+	}
+	code = v->run(cli, argc, argv);
+	free(cli->plan);
+	free(cli->no_plan);
+	return cli_finish(code);
+}
+
 int main(int argc, char **argv)
 {
 	auto_free char *self = realpath("/proc/self/exe", NULL);
 	struct cli cli = {.self = self ? self : argv[0]};
+	bool cargo = cargo_whet_called(argv[0]);
 
 	ensure_streams();
 	signal(SIGPIPE, SIG_IGN);
+	if (cargo && argc > 1 && strcmp(argv[1], "whet") == 0) {
+		argc--;
+		argv++;
+	}
 	if (argc < 2) {
-		usage(stderr);
+		usage(stderr, cargo);
 		return 2;
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
 		strcmp(argv[1], "help") == 0) {
-		usage(stdout);
+		usage(stdout, cargo);
 		return cli_finish(0);
 	}
 	if (strcmp(argv[1], "--version") == 0) {
@@ -90,6 +112,6 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; verbs[i]; i++)
 		if (strcmp(argv[1], verbs[i]->name) == 0)
-			return cli_finish(verbs[i]->run(&cli, argc - 2, argv + 2));
+			return run_verb(verbs[i], &cli, cargo, argc - 2, argv + 2);
 	return unknown_verb(argv[1]);
 }

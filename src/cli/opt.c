@@ -18,6 +18,17 @@ struct parsing {
 	char *color;
 };
 
+const char *cli_plan(const struct cli *cli, const char *given, struct error *err)
+{
+	if (given)
+		return given;
+	if (cli->no_plan) {
+		error_set(err, ERR_CONFIG, "%s", cli->no_plan);
+		return NULL;
+	}
+	return cli->plan ? cli->plan : "whet.yaml";
+}
+
 static const struct opt *find(const struct opt *opts, const char *name, size_t n, char letter)
 {
 	for (; opts && opts->name; opts++) {

@@ -28,6 +28,8 @@ struct opt {
 /* What every verb gets. */
 struct cli {
 	const char *self; /* absolute path of this program */
+	char *plan;       /* the one without --file; NULL: whet.yaml in the working folder */
+	char *no_plan;    /* why there is none, and what to do; NULL: see plan */
 	bool quiet, verbose, json;
 	enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
 };
@@ -51,6 +53,10 @@ extern const struct verb verb_build, verb_train, verb_bench, verb_explain, verb_
 int opt_parse(struct cli *cli, const struct verb *v, const struct opt *opts, int argc, char **argv,
 	struct strv *args, struct error *err);
 void opt_help(const struct verb *v, const struct opt *opts, FILE *to);
+
+/* The plan of a verb: the one of --file when that was given, else the one without. NULL: there is
+ * none, err says what to do. */
+const char *cli_plan(const struct cli *cli, const char *given, struct error *err);
 
 /* Prints "whet: <message>" (each further line indented) to standard error and returns the exit
  * code that belongs to the error. Releases err. */
