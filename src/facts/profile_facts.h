@@ -12,6 +12,7 @@ struct profile_function {
 	char *key; /* PGO name: linkage name, or path;name for a local one */
 	uint64_t hash;
 	uint64_t max_count; /* its largest counter; 0: not executed */
+	bool single_block;  /* known to have no branch, whatever the hash says */
 };
 
 struct profile_facts {

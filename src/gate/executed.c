@@ -44,7 +44,8 @@ void executed_of(const struct profile_facts *p, struct executed *ret)
 			continue;
 		x.name = split_key(x.key, &x.path_n);
 		x.codegen_unit = is_codegen_unit(x.key, x.path_n);
-		x.single_block = (p->v[i].hash & ~CONTEXT_SENSITIVE_BIT) == SINGLE_BLOCK_HASH;
+		x.single_block = p->v[i].single_block ||
+				 (p->v[i].hash & ~CONTEXT_SENSITIVE_BIT) == SINGLE_BLOCK_HASH;
 		array_reserve(e.v, e.n, cap);
 		e.v[e.n++] = x;
 	}

@@ -69,6 +69,9 @@ static int add_called(struct run *r, struct error *err)
 			continue;
 		strv_add(&tools, c->tool);
 	}
+	/* gcc's runtime takes the objects of its own version alone. */
+	if (toolchain_profile_kind(run_main_compiler(r)) != PROFILE_LLVM)
+		return 0;
 	/* The order of the calls is another one each time. */
 	strv_sort(&tools);
 	for (size_t i = 0; i < tools.n; i++)

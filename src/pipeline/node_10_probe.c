@@ -7,6 +7,7 @@
 #include "buildtool/buildtool.h"
 #include "pipeline/note.h"
 #include "pipeline/run.h"
+#include "train/train.h"
 #include "wrap/wrap.h"
 
 /* ---- compilers ---- */
@@ -15,16 +16,6 @@ static struct compiler *add_compiler(struct run *r, struct compiler *c)
 {
 	r->compilers[r->n_compilers] = *c;
 	return &r->compilers[r->n_compilers++];
-}
-
-/* clang-22 gives clang++-22, clang gives clang++. */
-static char *cxx_name(const char *cc)
-{
-	const char *base = path_basename(cc);
-
-	if (strncmp(base, "clang", 5) != 0)
-		return NULL;
-	return xasprintf("%.*sclang++%s", (int)(base - cc), cc, base + 5);
 }
 
 /* One that is not there or cannot be used is left out; one that gives no answer stops the build. */
@@ -41,6 +32,22 @@ static int add_optional(struct run *r, const char *name, const char *path_list, 
 	return 0;
 }
 
+/* gcc is the compiler of a whole program: its counters need gcc's runtime, and not beside rustc's.
+ */
+static int check_c(const struct run *r, const struct compiler *c, struct error *err)
+{
+	if (c->family == FAMILY_CLANG)
+		return 0;
+	if (c->family == FAMILY_GCC && !r->rustc)
+		return toolchain_check_gcc(c, err);
+	return error_set(err, ERR_ENVIRONMENT,
+		"'%s' is no clang: %s; set build.compiler, for example to clang-22", c->path,
+		c->family == FAMILY_GCC
+			? "beside rustc this version instruments clang alone (without 'compiler' "
+			  "what gcc compiles is left as it is, and listed)"
+			: "this version instruments clang, gcc and rustc");
+}
+
 static int probe_c(struct run *r, const char *path_list, struct error *err)
 {
 	const struct plan_build *b = &r->plan.build;
@@ -52,17 +59,12 @@ static int probe_c(struct run *r, const char *path_list, struct error *err)
 			     : toolchain_find_clang(path_list, &c, err);
 	if (result < 0)
 		return -1;
-	if (c.family != FAMILY_CLANG) {
-		error_set(err, ERR_ENVIRONMENT,
-			"'%s' is no clang: this version instruments clang and rustc; set "
-			"build.compiler, "
-			"for example to clang-22",
-			c.path);
+	if (check_c(r, &c, err) < 0) {
 		compiler_release(&c);
 		return -1;
 	}
 	r->cc = add_compiler(r, &c);
-	derived = b->cxx ? xstrdup(b->cxx) : cxx_name(r->cc->path);
+	derived = b->cxx ? xstrdup(b->cxx) : toolchain_cxx_name(r->cc->path);
 	return add_optional(r, derived, path_list, err);
 }
 
@@ -159,6 +161,7 @@ const struct compiler *run_hook_compiler(const struct run *r)
 static int make_hook(struct run *r, struct error *err)
 {
 	const struct compiler *c = run_hook_compiler(r);
+	enum profile_kind kind = toolchain_profile_kind(run_main_compiler(r));
 	auto_free char *folder = store_path(&r->store, "hook");
 
 	if (!c)
@@ -168,7 +171,7 @@ static int make_hook(struct run *r, struct error *err)
 	if (dir_create(folder, 0755, err) < 0)
 		return -1;
 	r->hook = xasprintf("%s/hook-%.16s.o", folder, r->toolchain_id);
-	return wrap_build_hook(c, r->hook, err);
+	return wrap_build_hook(c, kind, r->hook, err);
 }
 
 /* ---- the commit's time ---- */
@@ -239,13 +242,27 @@ static int mark_dirty(struct run *r, struct error *err)
 	return 0;
 }
 
+/* A phase's own counters are read out of live processes, and gcc's cannot be. */
+static int check_weights(const struct run *r, struct error *err)
+{
+	if (toolchain_profile_kind(run_main_compiler(r)) != PROFILE_GCC || r->o->profile ||
+		!train_is_weighted(&r->plan.train))
+		return 0;
+	return error_set(err, ERR_CONFIG,
+		"'%s': the phases' weights differ, and with %s they have none in the profile: the "
+		"counters of a running program by gcc cannot be read between the phases\nleave "
+		"'weight' out and let 'requests' and 'repeat' say how much a phase counts, or "
+		"build by clang",
+		r->plan.file, r->cc->version);
+}
+
 int node_probe(struct run *r, struct error *err)
 {
 	const struct plan_build *b = &r->plan.build;
 
 	if (node_release_check(r, err) < 0 || run_begin(r, err) < 0 ||
 		buildtool_check(b, r->source_root, err) < 0 || probe_compilers(r, err) < 0 ||
-		make_hook(r, err) < 0 || node_relink_probe(r, err) < 0)
+		check_weights(r, err) < 0 || make_hook(r, err) < 0 || node_relink_probe(r, err) < 0)
 		return -1;
 	r->machine = note_machine();
 	if (set_epoch(r, err) < 0)

@@ -130,11 +130,13 @@ static int plan_steps(struct building *b, int jobs, struct build_steps *ret, str
 		.cxx = "c++",
 		.jobs = jobs,
 	};
+	size_t found = 0;
 
 	for (size_t i = 0; i < r->n_compilers; i++) {
 		const char *name = path_basename(r->compilers[i].path);
 
-		if (strncmp(name, "clang++", 7) == 0 && r->cc)
+		if (strstr(name, "++") && r->cc && r->compilers[i].family == r->cc->family &&
+			r->compilers[i].major == r->cc->major && !found++)
 			place.cxx = name;
 	}
 	add_vars(b, &vars);
@@ -199,7 +201,9 @@ static char *profile_names(const struct run *r, bool by_content)
 		const char *name = path_basename(paths.v[i]);
 		char hex[SHA256_HEX];
 
-		if (by_content && sha256_file(paths.v[i], hex, NULL) < 0)
+		if (by_content &&
+			(path_is_dir(paths.v[i]) ? store_folder_digest(paths.v[i], hex, NULL)
+						 : sha256_file(paths.v[i], hex, NULL)) < 0)
 			return NULL;
 		strv_take(&names, by_content ? xstrdup(hex) : xstrndup(name, strcspn(name, ".")));
 	}

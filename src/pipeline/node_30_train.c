@@ -1,5 +1,6 @@
 /* Train: the instrumented binary under the plan's load; raw profiles and evidence. Commits as one
  * set or not at all. */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -7,6 +8,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "elf/elf_facts.h"
+#include "pipeline/gcc_profile.h"
 #include "pipeline/run.h"
 #include "pipeline/why.h"
 #include "train/train.h"
@@ -154,7 +156,30 @@ static int commit(struct run *r, const struct node_key *k, const char *profiles,
 	return store_node_commit(&r->store, r->track->train_key, record, err);
 }
 
-static int train_fresh(struct run *r, const struct node_key *k, struct error *err)
+/* What tells the profiles of the instrumented binaries from those of other programs. */
+struct images {
+	struct strv names; /* LLVM's */
+	struct strv *gcov; /* gcc's */
+	size_t n_gcov;
+};
+
+static void images_release(struct images *i)
+{
+	strv_release(&i->names);
+	for (size_t k = 0; k < i->n_gcov; k++)
+		strv_release(&i->gcov[k]);
+	free(i->gcov);
+}
+
+static int known_images(struct run *r, struct images *ret, struct error *err)
+{
+	if (toolchain_profile_kind(run_main_compiler(r)) == PROFILE_GCC)
+		return gcc_profile_objects(r, &ret->gcov, &ret->n_gcov, err);
+	return instrumented_names(r, &ret->names, err);
+}
+
+static int train_images(
+	struct run *r, const struct node_key *k, const struct images *images, struct error *err)
 {
 	auto_free char *folder = path_join(r->scratch, "train");
 	auto_free char *bin = path_join(r->scratch, "instrumented");
@@ -162,7 +187,7 @@ static int train_fresh(struct run *r, const struct node_key *k, struct error *er
 	auto_free char *proof = path_join(r->scratch, "proof");
 	auto_free char *phases = path_join(r->scratch, TRAIN_PHASES);
 	auto_free char *sources = run_source_prefix(r);
-	auto_strv struct strv names = STRV_INIT, binaries = STRV_INIT;
+	auto_strv struct strv binaries = STRV_INIT;
 	uint64_t start = clock_mono_ns();
 	struct train_options o = {
 		.plan = &r->plan,
@@ -172,7 +197,9 @@ static int train_fresh(struct run *r, const struct node_key *k, struct error *er
 		.self = r->o->self,
 		.events = r->o->events,
 		.node = "training",
-		.names_sha256 = &names,
+		.names_sha256 = &images->names,
+		.gcov = images->gcov,
+		.n_gcov = images->n_gcov,
 	};
 	struct train_options prove = o;
 
@@ -180,8 +207,7 @@ static int train_fresh(struct run *r, const struct node_key *k, struct error *er
 	o.coverage = &r->track->coverage;
 	o.sources = sources;
 	o.phase_profiles = train_is_weighted(&r->plan.train) ? phases : NULL;
-	if (instrumented_names(r, &names, err) < 0 ||
-		place_binaries(r, &r->track->instrumented.binaries, bin, &binaries, err) < 0 ||
+	if (place_binaries(r, &r->track->instrumented.binaries, bin, &binaries, err) < 0 ||
 		dir_create(folder, 0711, err) < 0 || dir_create(profiles, 0711, err) < 0 ||
 		dir_create(proof, 0711, err) < 0 || train_prove(&prove, err) < 0)
 		return -1;
@@ -194,6 +220,17 @@ static int train_fresh(struct run *r, const struct node_key *k, struct error *er
 	if (node_gate(r, GATE_AFTER_TRAINING, err) < 0)
 		return -1;
 	return commit(r, k, profiles, phases, clock_mono_ns() - start, err);
+}
+
+static int train_fresh(struct run *r, const struct node_key *k, struct error *err)
+{
+	struct images images = {0};
+	int result = known_images(r, &images, err);
+
+	if (result == 0)
+		result = train_images(r, k, &images, err);
+	images_release(&images);
+	return result;
 }
 
 int node_train(struct run *r, struct error *err)

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "pipeline/gcc_profile.h"
 #include "pipeline/run.h"
 #include "pipeline/why.h"
 #include "profile/profile.h"
@@ -48,8 +49,12 @@ static int add_raw(
 	return profile_add_file(a->profile, full, 1, NULL, err);
 }
 
-/* The merge of all raw profiles with source-relative keys, written to path. */
-static int merge_raw(struct run *r, const char *path, struct error *err)
+static bool by_gcc(const struct run *r)
+{
+	return toolchain_profile_kind(run_main_compiler(r)) == PROFILE_GCC;
+}
+
+static int merge_llvm(struct run *r, const char *path, struct error *err)
 {
 	auto_free char *folder = store_node_folder(&r->store, r->track->train_key);
 	auto_free char *raw = path_join(folder, "raw");
@@ -68,6 +73,12 @@ static int merge_raw(struct run *r, const char *path, struct error *err)
 			a.profile, profile_version_for_llvm(newest_llvm(r)), path, err);
 	profile_free(a.profile);
 	return result;
+}
+
+/* The merge of all raw profiles with source-relative keys, written to path. */
+static int merge_raw(struct run *r, const char *path, struct error *err)
+{
+	return by_gcc(r) ? gcc_profile_publish(r, path, err) : merge_llvm(r, path, err);
 }
 
 static int note_function(
@@ -109,6 +120,8 @@ static int encode(struct run *r, const char *published, int llvm, char **ret, st
 /* One for each LLVM. */
 static int encode_all(struct run *r, struct error *err)
 {
+	if (by_gcc(r))
+		return gcc_profile_localise(r, err);
 	for (size_t i = 0; i < r->n_compilers; i++) {
 		int llvm = r->compilers[i].llvm;
 
@@ -128,8 +141,13 @@ static int read_facts(struct run *r, struct error *err)
 	const char *local = r->track->profiles[run_main_compiler(r) - r->compilers];
 	struct profile *p = profile_new();
 	struct profile_summary s = {0};
-	int result = profile_add_file(p, local, 1, NULL, err);
+	int result;
 
+	if (by_gcc(r)) {
+		profile_free(p);
+		return 0; /* known since the encoding */
+	}
+	result = profile_add_file(p, local, 1, NULL, err);
 	if (result == 0) {
 		profile_summary(p, &s);
 		r->track->profile.functions = s.functions;
@@ -153,7 +171,7 @@ static void fill_provenance(struct run *r)
 	r->track->provenance.project = xstrdup(r->plan.project);
 	r->track->provenance.created = xstrdup(text);
 	for (size_t i = 0; i < r->n_compilers; i++)
-		if (r->compilers[i].llvm &&
+		if (toolchain_takes_part(run_main_compiler(r), &r->compilers[i]) &&
 			!strv_has(&r->track->provenance.compilers, r->compilers[i].version))
 			strv_add(&r->track->provenance.compilers, r->compilers[i].version);
 	r->track->has_provenance = true;
@@ -194,7 +212,8 @@ static int merge_trained(struct run *r, struct error *err)
 		if (store_node_begin(&r->store, key.hex, &folder, err) < 0)
 			return -1;
 	}
-	r->track->published = path_join(folder, "published.profdata");
+	r->track->published =
+		path_join(folder, by_gcc(r) ? "published.gcda.tar.gz" : "published.profdata");
 	beside = path_join(folder, "provenance.json");
 	if (record) {
 		r->track->has_provenance = true;

@@ -71,7 +71,9 @@ static int put_profile(struct releasing *x, struct error *err)
 {
 	struct run *r = x->r;
 	auto_free char *base = base_name(r);
-	auto_free char *name = xasprintf("%s-pgo.profdata", base);
+	const char *published = path_basename(r->track->published);
+	auto_free char *name = xasprintf(
+		"%s-pgo%s", base, strstr(published, ".gcda") ? ".gcda.tar.gz" : ".profdata");
 	auto_free char *beside = xasprintf("%s.json", name);
 	auto_free char *path = path_join(x->folder, name);
 	auto_free char *beside_path = path_join(x->folder, beside);

@@ -71,3 +71,9 @@ int store_slot_end(const struct store *s, const char *token, struct error *err);
 /* Copies a file into profiles/SHA256.EXT, its name being its content's digest; *ret: path. */
 int store_put_profile(
 	const struct store *s, const char *file, char sha256[65], char **ret, struct error *err);
+/* Moves a folder with a profile's files to profiles/SHA256.gcda, its name being its content's
+ * digest; it must lie on the same file system. *ret: path. */
+int store_put_profile_folder(
+	const struct store *s, const char *folder, char sha256[65], char **ret, struct error *err);
+/* Over the names and contents of all files below a folder. */
+int store_folder_digest(const char *folder, char sha256[65], struct error *err);

@@ -16,6 +16,44 @@ static void clang_flags(const struct toolchain_build *b, struct strv *ret)
 	}
 }
 
+/* Counts are atomic, since threads would lose some. With -fprofile-correction a profile of threads
+ * that ran on while the program ended is smoothed instead of refused. A mismatch is no error of the
+ * compiler: the gate `stale` decides. */
+static void gcc_flags(const struct toolchain_build *b, struct strv *ret)
+{
+	if (b->mode == MODE_INSTRUMENTED) {
+		strv_add(ret, "-fprofile-generate");
+		strv_add(ret, "-fprofile-update=prefer-atomic");
+	} else if (b->mode == MODE_OPTIMISED) {
+		strv_addf(ret, "-fprofile-use=%s", b->profile);
+		strv_add(ret, "-fprofile-correction");
+		if (b->neutral)
+			strv_add(ret, "-fprofile-partial-training");
+		strv_add(ret, "-Wmissing-profile");
+		strv_add(ret, "-Wno-error=missing-profile");
+		strv_add(ret, "-Wcoverage-mismatch");
+		strv_add(ret, "-Wno-error=coverage-mismatch");
+	}
+}
+
+void toolchain_gcc_base(const char *folder, struct strv *ret)
+{
+	strv_addf(ret, "-fprofile-prefix-path=%s", folder);
+}
+
+enum profile_kind toolchain_profile_kind(const struct compiler *c)
+{
+	return c && c->family == FAMILY_GCC ? PROFILE_GCC : PROFILE_LLVM;
+}
+
+bool toolchain_takes_part(const struct compiler *main, const struct compiler *c)
+{
+	if (c->family == FAMILY_UNKNOWN ||
+		toolchain_profile_kind(main) != toolchain_profile_kind(c))
+		return false;
+	return c->family != FAMILY_GCC || c->major == main->major;
+}
+
 static void rustc_flags(const struct toolchain_build *b, struct strv *ret)
 {
 	if (b->mode == MODE_INSTRUMENTED) {
@@ -31,6 +69,8 @@ void toolchain_compile_flags(
 {
 	if (c->family == FAMILY_CLANG)
 		clang_flags(b, ret);
+	else if (c->family == FAMILY_GCC)
+		gcc_flags(b, ret);
 	else if (c->family == FAMILY_RUSTC)
 		rustc_flags(b, ret);
 }
@@ -48,6 +88,13 @@ static void clang_link_flags(const struct toolchain_link *link, struct strv *ret
 		strv_add(ret, link->runtime);
 	if (link->archives)
 		strv_add_all(ret, link->archives);
+}
+
+static void gcc_link_flags(const struct toolchain_link *link, struct strv *ret)
+{
+	strv_add(ret, "-fprofile-generate");
+	if (link->hook)
+		strv_add(ret, link->hook);
 }
 
 static void rustc_link_flags(const struct toolchain_link *link, struct strv *ret)
@@ -69,6 +116,8 @@ void toolchain_link_flags(const struct compiler *c, const struct toolchain_build
 		return;
 	if (c->family == FAMILY_CLANG)
 		clang_link_flags(link, ret);
+	else if (c->family == FAMILY_GCC)
+		gcc_link_flags(link, ret);
 	else if (c->family == FAMILY_RUSTC)
 		rustc_link_flags(link, ret);
 }
@@ -118,7 +167,7 @@ void toolchain_unsilence(
 		const char *instead = NULL;
 		size_t n = 0;
 
-		if (c->family == FAMILY_CLANG)
+		if (c->family == FAMILY_CLANG || c->family == FAMILY_GCC)
 			n = clang_silencer(argv, i);
 		else if (c->family == FAMILY_RUSTC)
 			n = rustc_silencer(argv, i, &instead);

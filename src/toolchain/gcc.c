@@ -22,3 +22,18 @@ int gcc_probe(
 	c->sysroot = path_dirname(libgcc);
 	return ask_file(q, "libgcov.a", &c->runtime, err);
 }
+
+int toolchain_check_gcc(const struct compiler *c, struct error *err)
+{
+	if (c->major < TOOLCHAIN_GCC_OLDEST)
+		return error_set(err, ERR_ENVIRONMENT,
+			"'%s' is %s; whet instruments with gcc %d or newer (Debian package "
+			"'gcc-%d')",
+			c->path, c->version, TOOLCHAIN_GCC_OLDEST, TOOLCHAIN_GCC_OLDEST);
+	if (!c->runtime)
+		return error_set(err, ERR_ENVIRONMENT,
+			"'%s' (%s) has no profile runtime (libgcov.a) under '%s'; install the "
+			"Debian package 'libgcc-%d-dev'",
+			c->path, c->version, c->sysroot, c->major);
+	return 0;
+}

@@ -40,13 +40,30 @@ int toolchain_cargo_rustc_wrapper(const struct strv *cargo, const struct strv *s
 /* The newest usable clang on the path list: clang, then clang-NN. */
 int toolchain_find_clang(const char *path_list, struct compiler *ret, struct error *err);
 
+/* What kind of profile a compiler writes and reads. A program has one kind, its main compiler's:
+ * the others compile it without a profile. */
+enum profile_kind {
+	PROFILE_LLVM, /* clang, rustc: one file */
+	PROFILE_GCC,  /* a folder with a .gcda for each object */
+};
+enum profile_kind toolchain_profile_kind(const struct compiler *c);
+/* Whether what this compiler makes is instrumented in a program whose main compiler is `main`
+ * (NULL: an LLVM's): the same kind, and of GCC the same major version, because the runtime refuses
+ * the objects of another one. */
+bool toolchain_takes_part(const struct compiler *main, const struct compiler *c);
+/* The oldest gcc that is instrumented; older ones have value counters of another kind. */
+#define TOOLCHAIN_GCC_OLDEST 11
+/* ERR_ENVIRONMENT when programs cannot be instrumented by it, with what to install. */
+int toolchain_check_gcc(const struct compiler *c, struct error *err);
+
 enum toolchain_mode { MODE_PLAIN, MODE_INSTRUMENTED, MODE_OPTIMISED };
 
 /* What a build asks of its compilers. */
 struct toolchain_build {
 	enum toolchain_mode mode;
-	/* The indexed profile that the compiler reads: MODE_OPTIMISED, and the second round of
-	 * MODE_INSTRUMENTED. NULL: none, and then an optimised build adds nothing. */
+	/* The indexed profile (of gcc: the folder of .gcda) that the compiler reads:
+	 * MODE_OPTIMISED, and the second round of MODE_INSTRUMENTED. NULL: none, and then an
+	 * optimised build adds nothing. */
 	const char *profile;
 	/* MODE_INSTRUMENTED: the second round, which counts after inlining (clang alone).
 	 * MODE_OPTIMISED: the profile holds such counts. */
@@ -70,10 +87,14 @@ void toolchain_link_flags(const struct compiler *c, const struct toolchain_build
  * lie in one section. 0 for gcc. */
 int toolchain_raw_version(const struct compiler *c);
 
+/* gcc, optimised: the folder that is left out in front of the objects' paths when their profiles
+ * are looked for, so that a name is no longer than it must be. */
+void toolchain_gcc_base(const char *folder, struct strv *ret);
+
 /* The argv (without the compiler) of an optimised compile without what hides profile diagnostics:
- * clang's -w, rustc's "--cap-lints allow" (which cargo gives to every registry crate; it becomes
- * "warn") and "-A warnings". The rest is copied to ret, what was taken out to removed. What clang
- * can turn on again (-Wno-everything, -Wno-backend-plugin) stays: the compile flags end in
+ * clang's and gcc's -w, rustc's "--cap-lints allow" (which cargo gives to every registry crate; it
+ * becomes "warn") and "-A warnings". The rest is copied to ret, what was taken out to removed. What
+ * clang can turn on again (-Wno-everything, -Wno-backend-plugin) stays: the compile flags end in
  * -Wbackend-plugin and must therefore follow the call's own. */
 void toolchain_unsilence(
 	const struct compiler *c, const struct strv *argv, struct strv *ret, struct strv *removed);

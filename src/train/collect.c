@@ -16,6 +16,7 @@
 struct entry {
 	struct process_evidence e;
 	bool replaced;  /* the pid went to another image later: the file is the later one's */
+	bool done;      /* gcc's runtime has written all */
 	bool by_exec;   /* known from its exec alone: a vfork child, no image of its own */
 	char image[32]; /* of a shared object that counts for itself: PID.IMAGE.profraw; else "" */
 };
@@ -23,6 +24,7 @@ struct entry {
 struct collecting {
 	const char *folder, *launch;
 	const struct strv *names;
+	const struct train_options *o; /* with n_gcov; NULL: LLVM's programs */
 	struct training_facts *facts;
 	struct entry *v;
 	size_t n, cap, started;
@@ -89,6 +91,14 @@ static void note_exec(struct collecting *c, pid_t pid, bool done)
 	}
 }
 
+static void note_done(struct collecting *c, pid_t pid, const char *image)
+{
+	struct entry *e = entry_of(c, pid, image);
+
+	if (e)
+		e->done = true;
+}
+
 static bool read_line(struct collecting *c, const char *line)
 {
 	char word[16] = "", image[sizeof(c->v->image)] = "";
@@ -104,6 +114,8 @@ static bool read_line(struct collecting *c, const char *line)
 		note_image(c, pid, parent, PROCESS_LOADED, image);
 	} else if (!strcmp(word, "fork") && n == 3) {
 		note_image(c, pid, parent, PROCESS_FORKED, "");
+	} else if (!strcmp(word, "done") && n >= 3) {
+		note_done(c, pid, image);
 	} else if (!strcmp(word, "exec") && n == 2) {
 		note_exec(c, pid, true);
 	} else if (!strcmp(word, "noexec") && n == 2) {
@@ -149,9 +161,8 @@ static int read_list(struct collecting *c, struct error *err)
 }
 
 /* PID of "PID.profraw" or "PID.IMAGE.profraw", else 0. image: room for the longest one. */
-static pid_t pid_of_name(const char *name, char *image)
+static pid_t pid_of_name(const char *name, const char *suffix, char *image)
 {
-	static const char suffix[] = ".profraw";
 	const char *end = strrchr(name, '.');
 	long pid = 0;
 	size_t i = 0, n;
@@ -159,7 +170,7 @@ static pid_t pid_of_name(const char *name, char *image)
 	*image = 0;
 	for (; name[i] >= '0' && name[i] <= '9' && i < 9; i++)
 		pid = pid * 10 + (name[i] - '0');
-	if (!i || name[0] == '0' || name[i] != '.' || strcmp(end, suffix) != 0)
+	if (!i || !end || name[0] == '0' || name[i] != '.' || strcmp(end, suffix) != 0)
 		return 0;
 	if (end == name + i)
 		return (pid_t)pid;
@@ -269,16 +280,25 @@ static bool has_entry(const struct collecting *c, pid_t pid, const char *image)
 	return false;
 }
 
+static bool is_done(const struct collecting *c, pid_t pid, const char *image)
+{
+	const struct entry *e = pid ? entry_of((struct collecting *)c, pid, image) : NULL;
+
+	return e && e->done;
+}
+
 static void judge_file(struct collecting *c, const char *name)
 {
 	auto_free char *path = path_join(c->folder, name);
 	struct raw_file r = {
 		.path = xasprintf("%s/%s", c->launch, name), .launch = xstrdup(c->launch)};
 	char image[sizeof(c->v->image)];
-	pid_t pid = pid_of_name(name, image);
+	pid_t pid = pid_of_name(name, c->o ? GCOV_SUFFIX : ".profraw", image);
 	struct stat st;
 
-	if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode)) {
+	if (c->o && path_is_dir(path)) {
+		collect_gcov(c->o, path, is_done(c, pid, image), &r);
+	} else if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode)) {
 		r.state = RAW_INVALID;
 		r.problem = xstrdup("not a regular file");
 	} else if (!st.st_size) {
@@ -356,10 +376,21 @@ static void hand_over(struct collecting *c)
 int train_collect(const char *profiles, const char *launch, const struct strv *names_sha256,
 	struct training_facts *facts, struct error *err)
 {
+	const struct train_options o = {.names_sha256 = names_sha256};
+
+	return collect_launch(&o, profiles, launch, facts, err);
+}
+
+int collect_launch(const struct train_options *o, const char *profiles, const char *launch,
+	struct training_facts *facts, struct error *err)
+{
 	auto_free char *folder = path_join(profiles, launch);
 	auto_strv struct strv files = STRV_INIT;
-	struct collecting c = {
-		.folder = folder, .launch = launch, .names = names_sha256, .facts = facts};
+	struct collecting c = {.folder = folder,
+		.launch = launch,
+		.names = o->names_sha256,
+		.o = o->n_gcov ? o : NULL,
+		.facts = facts};
 
 	if (list_files(folder, &files, err) < 0)
 		return -1;

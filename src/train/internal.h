@@ -68,6 +68,16 @@ void causes_find(const struct session *s);
 /* ---- collect.c */
 
 void collect_sort(struct training_facts *facts);
+/* As train_collect(), of the programs that the options name. */
+int collect_launch(const struct train_options *o, const char *profiles, const char *launch,
+	struct training_facts *facts, struct error *err);
+
+/* ---- collect_gcov.c: what a process of gcc's program left */
+
+#define GCOV_SUFFIX ".gcov" /* of its folder: PID.gcov */
+
+/* Fills size, functions, executed, state and problem of r. done: it said that all was written. */
+void collect_gcov(const struct train_options *o, const char *folder, bool done, struct raw_file *r);
 
 /* ---- session.c: the services of one training --------------------------------------------------
  */

@@ -21,6 +21,8 @@ void launch_environment(struct strv *env)
 	env_copy_current(env);
 	env_set(env, "LLVM_PROFILE_FILE", NULL);
 	env_set(env, "WHET_PROFILE_DIR", NULL);
+	env_set(env, "GCOV_PREFIX", NULL);
+	env_set(env, "GCOV_PREFIX_STRIP", NULL);
 }
 
 /* A file name: the runtime expands '%' and everybody trips over '/'. */
@@ -72,10 +74,13 @@ const char *launch_new(const char *profiles, const char *name, struct strv *laun
 	auto_free char *path = path_join(profiles, own);
 	auto_free char *absolute = path_absolute(path);
 	auto_free char *pattern = path_join(absolute, "%p.profraw");
+	auto_free char *stray = path_join(absolute, "unhooked" GCOV_SUFFIX);
 
 	if (make_folder(path, err) < 0)
 		return NULL;
 	env_set(env, "LLVM_PROFILE_FILE", pattern);
+	/* The hook names a folder for each process; this one is for programs without it. */
+	env_set(env, "GCOV_PREFIX", stray);
 	env_set(env, "WHET_PROFILE_DIR", absolute);
 	strv_take(launches, take_ptr(own));
 	return launches->v[launches->n - 1];

@@ -347,7 +347,7 @@ int session_collect(struct session *s, struct error *err)
 	if (s->o->no_evidence)
 		return 0;
 	for (size_t i = 0; s->profiles && i < s->launches.n; i++)
-		if (train_collect(s->profiles, s->launches.v[i], s->o->names_sha256, f, err) < 0)
+		if (collect_launch(s->o, s->profiles, s->launches.v[i], f, err) < 0)
 			return -1;
 	watch_report(&s->watch, f);
 	for (size_t i = 0; i < f->n_processes; i++)

@@ -25,6 +25,11 @@ struct train_options {
 	 * profile runtimes, joined by '+'. A raw profile with another one is foreign, one that
 	 * lacks the profile of one of its runtimes is invalid. Empty in a replay. */
 	const struct strv *names_sha256;
+	/* Of programs that gcc instrumented, in the place of names_sha256: for each image the paths
+	 * of the .gcda that a process of it writes, absolute, without "." and "..", in byte order.
+	 * A process leaves a folder with them. n_gcov 0: LLVM's programs. */
+	const struct strv *gcov;
+	size_t n_gcov;
 	const char *only_phase; /* NULL: all */
 	/* Of a replay: the training that it repeats; NULL: none. A service that did not end by
 	 * itself there need not here. */
@@ -40,11 +45,11 @@ struct train_options {
 };
 
 /* Runs the training of the plan. Paths in the facts (raw_file.path, process_evidence.file) are
- * relative to the profiles folder: LAUNCH/PID.profraw. A launch is one start of a service ("edge"),
- * or one run of a phase's command ("sum-up", "sum-up#2"); it has a folder of its own only when it
- * runs {binary} or is the subject. Returns 0 when it ran to an end that can be judged, also when
- * phases failed (the facts say so); -1 when nothing can be said (ERR_ENVIRONMENT, ERR_INTERRUPTED,
- * …). */
+ * relative to the profiles folder: LAUNCH/PID.profraw, of gcc's programs the folder
+ * LAUNCH/PID.gcov, which counts as one file. A launch is one start of a service ("edge"), or one
+ * run of a phase's command ("sum-up", "sum-up#2"); it has a folder of its own only when it runs
+ * {binary} or is the subject. Returns 0 when it ran to an end that can be judged, also when phases
+ * failed (the facts say so); -1 when nothing can be said (ERR_ENVIRONMENT, ERR_INTERRUPTED, …). */
 int train_run(const struct train_options *o, struct training_facts *ret, struct error *err);
 
 /* What the phases' `when:` commands say now: NAME=yes or NAME=no; NAME=unknown where one asks for

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "wrap/diag_gcc.h"
 
 #define HASH_MARK " Hash = "
 
@@ -165,13 +166,23 @@ static bool silent_kind(
 {
 	if (severity == SEVERITY_ERROR)
 		return false;
-	return f->rust || d->kind == DIAG_MISSING;
+	return f->rust || d->kind == DIAG_MISSING || (f->gcc && d->kind == DIAG_OTHER);
+}
+
+/* gcc: "a.c: In function 'f':", "a.cc: At global scope:". */
+static bool is_place(const char *text)
+{
+	const char *at = strstr(text, ": ");
+	size_t n = strlen(text);
+
+	return at && n && text[n - 1] == ':' &&
+	       (strncmp(at + 2, "In ", 3) == 0 || strncmp(at + 2, "At ", 3) == 0);
 }
 
 /* "In file included from a.h:1:" stands in front of the diagnostic that it belongs to. */
 static bool is_preamble(const char *text)
 {
-	return strncmp(text, "In file included from ", 22) == 0 ||
+	return is_place(text) || strncmp(text, "In file included from ", 22) == 0 ||
 	       strncmp(text, "In module ", 10) == 0 ||
 	       (text[0] == ' ' && strstr(text, " from ") && text[strlen(text) - 1] == ':');
 }
@@ -180,7 +191,7 @@ static bool is_preamble(const char *text)
 static void begin_block(struct diag_filter *f, const char *text, enum severity severity)
 {
 	struct profile_diag d;
-	bool mine = diag_parse(text, f->profile, &d);
+	bool mine = (f->gcc && diag_parse_gcc(text, &d)) || diag_parse(text, f->profile, &d);
 	bool drop = f->hide_warnings && severity == SEVERITY_WARNING;
 
 	if (mine) {
@@ -204,7 +215,7 @@ static void filter_text(
 		if (!f->dropping)
 			buf_add(out, f->preamble.p, f->preamble.n);
 		buf_clear(&f->preamble);
-	} else if (f->hide_warnings && is_preamble(text)) {
+	} else if ((f->hide_warnings || f->gcc) && is_preamble(text)) {
 		buf_add(&f->preamble, line, n);
 		f->dropping = false;
 		return;

@@ -16,6 +16,7 @@ struct diag_filter {
 	struct compile_record *record; /* diagnostics are added here */
 	const char *profile;
 	bool rust;          /* rustc: profile warnings of both forms are not forwarded */
+	bool gcc;           /* a line that says where stands in front of each diagnostic */
 	bool hide_warnings; /* the call had -w: only errors and staleness are forwarded */
 	/* state */
 	bool dropping;

@@ -4,7 +4,11 @@
  * own, and every process leaves a line in WHET_PROFILE_DIR/processes, so that a missing profile is
  * noticed. A shared object with a copy of the runtime counts for itself, and its hook gives it a
  * file of its own. Without WHET_PROFILE_DIR it does nothing. It must work in static programs and
- * after vfork(), so it uses system calls, the stack and static storage only. */
+ * after vfork(), so it uses system calls, the stack and static storage only.
+ *
+ * With WHET_GCOV it is the hook of gcc's runtime, which writes a .gcda for each object below the
+ * folder that GCOV_PREFIX names, looked up when it writes. There too the child begins at zero,
+ * every process has a folder of its own, and a line tells that all was written. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +25,13 @@
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
+#ifdef WHET_GCOV
+HIDDEN void __gcov_reset(void);
+#define SUFFIX ".gcov"
+#else
 HIDDEN void __llvm_profile_reset_counters(void);
 HIDDEN void __llvm_profile_set_filename(const char *name);
+#define SUFFIX ".profraw"
 
 /* Objects of an LLVM with another layout of data records have a runtime of their own (retag.h), for
  * each version of raw profiles. Of those that are not there the names are null. */
@@ -32,6 +41,7 @@ HIDDEN void __llvm_profile_set_filename(const char *name);
 RUNTIME(__wr08_)
 RUNTIME(__wr09_)
 RUNTIME(__wr10_)
+#endif
 
 /* The linker's name for the beginning of the image that this copy of the hook is in. */
 extern const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
@@ -48,6 +58,9 @@ __attribute__((used, visibility("hidden"))) volatile int whet_profile_hook = 1;
 static char hook_dir[PATH_SPACE];
 static char hook_list[PATH_SPACE + 16];
 static char hook_file[PATH_SPACE + 96];
+#ifdef WHET_GCOV
+static char hook_prefix[PATH_SPACE + 128]; /* in the environment: GCOV_PREFIX=hook_file */
+#endif
 static char hook_image[32]; /* of a shared object: what tells it from others; else "" */
 static int hook_fd = -1;
 static dev_t hook_dev;
@@ -135,8 +148,29 @@ static void name_file(void)
 		memcpy(hook_file + n, hook_image, k);
 		n += k;
 	}
-	memcpy(hook_file + n, ".profraw", sizeof(".profraw"));
+	memcpy(hook_file + n, SUFFIX, sizeof(SUFFIX));
 }
+
+#ifdef WHET_GCOV
+/* Changes the text where it stands: after a fork nothing may be locked. */
+static void set_filename(void)
+{
+	memcpy(hook_prefix, "GCOV_PREFIX=", 12);
+	memcpy(hook_prefix + 12, hook_file, strlen(hook_file) + 1);
+}
+
+static void reset_counters(void)
+{
+	__gcov_reset();
+}
+
+/* A program may have cleared its environment (to show a title in ps, say). */
+static void point_runtime(void)
+{
+	putenv(hook_prefix);
+	unsetenv("GCOV_PREFIX_STRIP");
+}
+#else
 
 /* All write to one file, one profile behind the other. */
 static void set_filename(void)
@@ -160,6 +194,8 @@ static void reset_counters(void)
 	if (__wr10_profile_reset_counters)
 		__wr10_profile_reset_counters();
 }
+
+#endif
 
 static void after_fork_in_child(void)
 {
@@ -201,9 +237,29 @@ __attribute__((constructor, used)) static void hook_start(void)
 	memcpy(hook_list + n, "/processes", sizeof("/processes"));
 	if (!is_program())
 		name_image();
+#ifdef WHET_GCOV
+	name_file();
+	set_filename();
+	point_runtime();
+#endif
 	event(hook_image[0] ? "load" : "start", 1);
 	pthread_atfork(NULL, NULL, after_fork_in_child);
 }
+
+#ifdef WHET_GCOV
+/* gcc's runtime writes in a destructor of priority 100: right after this one, and before the next.
+ */
+__attribute__((destructor(101), used)) static void hook_before_write(void)
+{
+	if (hook_dir[0])
+		point_runtime();
+}
+
+__attribute__((destructor(99), used)) static void hook_after_write(void)
+{
+	event("done", 1);
+}
+#endif
 
 /* ---- exec: a process that becomes another program leaves no profile of this one ------------- */
 
@@ -374,3 +430,66 @@ int execle(const char *path, const char *arg, ...)
 	va_end(ap);
 	return ok ? execve(path, args, env) : -1;
 }
+
+#ifdef WHET_GCOV
+/* ---- gcc calls these in the place of fork and exec. Its runtime's own would write the profile
+ * before the exec: of a vfork() child that is the parent's, which would then never write again. */
+
+pid_t __gcov_fork(void)
+{
+	return fork();
+}
+
+int __gcov_execve(const char *path, char *const argv[], char *const env[])
+{
+	return execve(path, argv, env);
+}
+
+int __gcov_execv(const char *path, char *const argv[])
+{
+	return execv(path, argv);
+}
+
+int __gcov_execvp(const char *file, char *const argv[])
+{
+	return execvp(file, argv);
+}
+
+int __gcov_execl(const char *path, const char *arg, ...)
+{
+	char *args[ARGS_MAX];
+	va_list ap;
+	int ok;
+
+	va_start(ap, arg);
+	ok = collect(args, arg, ap);
+	va_end(ap);
+	return ok ? execv(path, args) : -1;
+}
+
+int __gcov_execlp(const char *file, const char *arg, ...)
+{
+	char *args[ARGS_MAX];
+	va_list ap;
+	int ok;
+
+	va_start(ap, arg);
+	ok = collect(args, arg, ap);
+	va_end(ap);
+	return ok ? execvp(file, args) : -1;
+}
+
+int __gcov_execle(const char *path, const char *arg, ...)
+{
+	char *args[ARGS_MAX];
+	char *const *env;
+	va_list ap;
+	int ok;
+
+	va_start(ap, arg);
+	ok = collect(args, arg, ap);
+	env = ok ? va_arg(ap, char *const *) : NULL;
+	va_end(ap);
+	return ok ? execve(path, args, env) : -1;
+}
+#endif

@@ -32,7 +32,8 @@ static char *c_compiler(const struct compiler *cc)
 /* Flags that the hook needs whatever the program uses: position-independent code links into
  * everything, and an object without bitcode survives link-time optimisation. Without -pipe gcc
  * leaves a file in $TMPDIR when it is killed. */
-static void hook_argv(const char *compiler, const char *source, const char *out, struct strv *argv)
+static void hook_argv(const char *compiler, const char *source, const char *out,
+	enum profile_kind kind, struct strv *argv)
 {
 	static const char *const flags[] = {"-pipe", "-O2", "-fPIC", "-fno-lto",
 		"-fno-stack-protector", "-fno-profile-generate", "-w", "-c", "-o"};
@@ -41,10 +42,13 @@ static void hook_argv(const char *compiler, const char *source, const char *out,
 	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
 		strv_add(argv, flags[i]);
 	strv_add(argv, out);
+	if (kind == PROFILE_GCC)
+		strv_add(argv, "-DWHET_GCOV");
 	strv_add(argv, source);
 }
 
-int wrap_build_hook(const struct compiler *cc, const char *out, struct error *err)
+int wrap_build_hook(
+	const struct compiler *cc, enum profile_kind kind, const char *out, struct error *err)
 {
 	auto_free char *compiler = c_compiler(cc);
 	auto_free char *source = xasprintf("%s.c", out);
@@ -57,7 +61,7 @@ int wrap_build_hook(const struct compiler *cc, const char *out, struct error *er
 			"no C compiler found for the fork hook: install gcc or clang");
 	if (file_write_atomic(source, hook_source, strlen(hook_source), 0644, err) < 0)
 		return -1;
-	hook_argv(compiler, source, out, &argv);
+	hook_argv(compiler, source, out, kind, &argv);
 	env_copy_current(&env);
 	env_set(&env, "WHET_NODE", NULL);
 	env_set(&env, "LC_ALL", "C");

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-#define NODE_FORMAT "whet shim node 5"
+#define NODE_FORMAT "whet shim node 6"
 
 void shim_node_release(struct shim_node *n)
 {
@@ -66,6 +66,7 @@ static json_t *compilers_json(const struct shim_node *n)
 		json_object_set_new(o, "compile", json_from_strv(&n->compilers[i].compile));
 		json_object_set_new(o, "link", json_from_strv(&n->compilers[i].link));
 		json_set_text(o, "profile", n->compilers[i].profile);
+		json_object_set_new(o, "takes_part", json_boolean(n->compilers[i].takes_part));
 		json_object_set_new(o, "retag", json_integer(n->compilers[i].retag));
 		json_array_append_new(a, o);
 	}
@@ -139,6 +140,7 @@ static int compilers_from(const json_t *a, struct shim_node *n, struct error *er
 		json_opt_strv(o, "compile", &c.compile);
 		json_opt_strv(o, "link", &c.link);
 		c.profile = json_opt_str(o, "profile");
+		c.takes_part = json_opt_bool(o, "takes_part", false);
 		c.retag = (int)json_opt_int(o, "retag", 0);
 		array_reserve(n->compilers, n->n_compilers, n->cap_compilers);
 		n->compilers[n->n_compilers++] = c;

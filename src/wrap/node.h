@@ -14,8 +14,9 @@
 struct node_compiler {
 	enum compiler_family family;
 	struct strv compile, link;
-	char *profile; /* indexed; NULL */
-	int retag;     /* raw version of its objects that are to be retagged; 0: none are */
+	char *profile;   /* indexed, or gcc's folder; NULL */
+	bool takes_part; /* what it makes is instrumented; else it is foreign */
+	int retag;       /* raw version of its objects that are to be retagged; 0: none are */
 };
 
 /* A name in the shim folder. */

@@ -19,7 +19,7 @@
 #include "wrap/shim.h"
 
 /* Goes up whenever what the shim does to a call changes: part of every token. */
-#define WRAP_VERSION "whet wrapper 6"
+#define WRAP_VERSION "whet wrapper 7"
 
 #define EVIDENCE_PROGRAM "whet-evidence"
 
@@ -191,7 +191,10 @@ int wrap_other_layout(const struct compiler *main, const struct compiler *c)
 {
 	int raw = toolchain_raw_version(c);
 
-	return main && c->family == FAMILY_CLANG && raw != toolchain_raw_version(main) ? raw : 0;
+	return main && toolchain_takes_part(main, c) && c->family == FAMILY_CLANG &&
+			       raw != toolchain_raw_version(main)
+		       ? raw
+		       : 0;
 }
 
 static const char *profile_of(const struct wrap_node *n, size_t compiler)
@@ -217,7 +220,7 @@ static void flags_of(const struct wrap_node *n, const struct compiler *c, const 
 	struct toolchain_link link = {.hook = hook, .archives = &archives};
 	struct toolchain_build build = n->build;
 
-	if (c->family == FAMILY_GCC || (n->build.mode == MODE_OPTIMISED && !profile))
+	if (!toolchain_takes_part(n->main, c) || (n->build.mode == MODE_OPTIMISED && !profile))
 		return;
 	for (size_t i = 0; i < n->n_runtimes; i++)
 		strv_add(&archives, n->runtimes[i].archive);
@@ -225,6 +228,8 @@ static void flags_of(const struct wrap_node *n, const struct compiler *c, const 
 		link.runtime = n->main->runtime;
 	build.profile = profile;
 	toolchain_compile_flags(c, &build, &ret->compile);
+	if (c->family == FAMILY_GCC && build.mode == MODE_OPTIMISED)
+		toolchain_gcc_base(n->slot, &ret->compile);
 	toolchain_link_flags(c, &build, &link, &ret->link);
 }
 
@@ -236,6 +241,7 @@ static void add_flags(struct preparation *p)
 	for (size_t i = 0; i < n->n_compilers; i++) {
 		struct node_compiler c = {.family = n->compilers[i].family,
 			.profile = xstrdup(profile_of(n, i)),
+			.takes_part = toolchain_takes_part(n->main, &n->compilers[i]),
 			.retag = wrap_other_layout(n->main, &n->compilers[i])};
 		struct flags f = {0};
 

@@ -37,6 +37,7 @@ struct shim_call {
 	struct strv argv; /* what is run; argv.v[0] is the program's path */
 	struct strv env;
 	bool links;                      /* rustc runs the linker */
+	bool gcc;                        /* its diagnostics are gcc's */
 	bool capture;                    /* standard error goes through the diagnostics filter */
 	bool hide_warnings;              /* -w was dropped */
 	bool evidence;                   /* the linker's map is read after the call */

@@ -108,7 +108,7 @@ static void classify_target_code(
 		classify(r, CLASS_NONE, "assembly: nothing to count in it");
 	else if (r->kind == CALL_PARTIAL_LINK)
 		classify(r, CLASS_TARGET, "partial link below the %s", home);
-	else if (t->compiler < 0 || t->family != FAMILY_CLANG)
+	else if (!own || !own->takes_part)
 		classify(r, CLASS_FOREIGN, "%s: not the compiler of this node", t->name);
 	else if (own->retag && makes_code(r->kind) && (a->to_assembler || a->bitcode))
 		classify(r, CLASS_FOREIGN,
@@ -181,6 +181,28 @@ static void note_retag(
 		cc_objects(a, c->record.cwd, &c->objects);
 }
 
+/* Without its -w the call must neither print nor fail on what -w hid. These stand in front of the
+ * compile flags, which turn the profile diagnostics on again. */
+static void quiet_clang(struct shim_call *c, const struct cc_call *a)
+{
+	if (!c->capture || !a->no_warnings)
+		return;
+	add_flag(&c->record, "-Wno-everything");
+	if (a->werror)
+		add_flag(&c->record, "-Wno-error");
+}
+
+/* Many of gcc's warnings come of its optimisers: with counters in the code, or hot code laid out,
+ * other ones. Its messages are read, and it writes them in the user's language. */
+static void quiet_gcc(struct shim_call *c, const struct cc_call *a)
+{
+	c->gcc = true;
+	if (a->werror && makes_code(c->record.kind) && c->node->mode != MODE_PLAIN)
+		add_flag(&c->record, "-Wno-error");
+	if (c->capture)
+		env_set(&c->env, "LC_ALL", "C");
+}
+
 static void add_cc_flags(struct shim_call *c, const struct node_tool *t, const struct cc_call *a)
 {
 	struct compile_record *r = &c->record;
@@ -192,18 +214,15 @@ static void add_cc_flags(struct shim_call *c, const struct node_tool *t, const s
 	c->profile = flags->profile;
 	c->capture = c->node->mode == MODE_OPTIMISED && makes_code(r->kind);
 	note_retag(c, flags, a);
-	/* Without its -w the call must neither print nor fail on what -w hid. These stand in front
-	 * of the compile flags, which turn the profile diagnostics on again. */
-	if (c->capture && a->no_warnings) {
-		add_flag(r, "-Wno-everything");
-		if (a->werror)
-			add_flag(r, "-Wno-error");
-	}
+	if (t->family == FAMILY_GCC)
+		quiet_gcc(c, a);
+	else
+		quiet_clang(c, a);
 	if (makes_code(r->kind))
 		add_flags(r, &flags->compile);
 	if (makes_image(r->kind))
 		add_flags(r, &flags->link);
-	if (c->capture && a->werror)
+	if (c->capture && a->werror && !c->gcc)
 		add_flag(r, "-Wno-error=backend-plugin");
 }
 

@@ -88,6 +88,7 @@ static void pump(struct shim_call *c, int fd, int pidfd)
 	struct diag_filter f = {.record = &c->record,
 		.profile = c->profile,
 		.rust = rust,
+		.gcc = c->gcc,
 		.hide_warnings = c->hide_warnings};
 	auto_buf struct buf in = BUF_INIT;
 	ssize_t n;

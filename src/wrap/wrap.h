@@ -68,5 +68,6 @@ int wrap_build_runtime(const struct compiler *linker, const struct compiler *of,
 /* The raw version of a compiler whose objects cannot lie beside those of the main one, else 0. */
 int wrap_other_layout(const struct compiler *main, const struct compiler *c);
 
-/* Compiles the fork hook with a compiler into out (an object). */
-int wrap_build_hook(const struct compiler *cc, const char *out, struct error *err);
+/* Compiles the fork hook of programs with this kind of runtime into out (an object). */
+int wrap_build_hook(
+	const struct compiler *cc, enum profile_kind kind, const char *out, struct error *err);

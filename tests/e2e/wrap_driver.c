@@ -164,7 +164,8 @@ static int build(struct driver *d, char **command)
 		die(&err);
 	if (d->n.build.mode == MODE_INSTRUMENTED) {
 		d->n.hook = hook;
-		if (wrap_build_hook(&d->compilers[0], hook, &err) < 0)
+		if (wrap_build_hook(&d->compilers[0], toolchain_profile_kind(&d->compilers[0]),
+			    hook, &err) < 0)
 			die(&err);
 	}
 	wrap_token(&d->n, token);
@@ -181,7 +182,9 @@ int main(int argc, char **argv)
 
 	parse(&d, argc, argv, &command);
 	if (d.hook_only) {
-		if (!d.n.n_compilers || wrap_build_hook(&d.compilers[0], d.hook_only, &err) < 0)
+		if (!d.n.n_compilers ||
+			wrap_build_hook(&d.compilers[0], toolchain_profile_kind(&d.compilers[0]),
+				d.hook_only, &err) < 0)
 			die(&err);
 		r = 0;
 	} else if (d.work && d.n.shim && d.n.slot) {

@@ -91,11 +91,44 @@ void test_rustc_flags(void **state)
 	link_is(FAMILY_RUSTC, MODE_OPTIMISED, "");
 }
 
+void test_gcc_flags(void **state)
+{
+	auto_strv struct strv base = STRV_INIT;
+
+	compile_is(FAMILY_GCC, MODE_PLAIN, "");
+	compile_is(
+		FAMILY_GCC, MODE_INSTRUMENTED, "-fprofile-generate -fprofile-update=prefer-atomic");
+	compile_is(FAMILY_GCC, MODE_OPTIMISED,
+		"-fprofile-use=/p/x.profdata -fprofile-correction -Wmissing-profile "
+		"-Wno-error=missing-profile -Wcoverage-mismatch -Wno-error=coverage-mismatch");
+	link_is(FAMILY_GCC, MODE_PLAIN, "");
+	link_is(FAMILY_GCC, MODE_INSTRUMENTED, "-fprofile-generate /h/hook.o");
+	link_is(FAMILY_GCC, MODE_OPTIMISED, "");
+	toolchain_gcc_base("/s/slot", &base);
+	assert_string_equal(base.v[0], "-fprofile-prefix-path=/s/slot");
+}
+
+/* A program's counters have one runtime. */
+void test_takes_part(void **state)
+{
+	const struct compiler clang = {.family = FAMILY_CLANG, .major = 22};
+	const struct compiler old = {.family = FAMILY_CLANG, .major = 14};
+	const struct compiler rustc = {.family = FAMILY_RUSTC, .major = 95};
+	const struct compiler gcc12 = {.family = FAMILY_GCC, .major = 12};
+	const struct compiler gcc11 = {.family = FAMILY_GCC, .major = 11};
+
+	assert_true(toolchain_takes_part(&clang, &old));
+	assert_true(toolchain_takes_part(&rustc, &clang));
+	assert_true(toolchain_takes_part(NULL, &clang));
+	assert_false(toolchain_takes_part(&clang, &gcc12));
+	assert_false(toolchain_takes_part(NULL, &gcc12));
+	assert_true(toolchain_takes_part(&gcc12, &gcc12));
+	assert_false(toolchain_takes_part(&gcc12, &gcc11));
+	assert_false(toolchain_takes_part(&gcc12, &clang));
+}
+
 void test_other_flags(void **state)
 {
-	compile_is(FAMILY_GCC, MODE_INSTRUMENTED, "");
-	compile_is(FAMILY_GCC, MODE_OPTIMISED, "");
-	link_is(FAMILY_GCC, MODE_INSTRUMENTED, "");
 	compile_is(FAMILY_UNKNOWN, MODE_INSTRUMENTED, "");
 }
 
@@ -118,6 +151,7 @@ void test_unsilence(void **state)
 {
 	unsilenced(FAMILY_CLANG, "-O2 -w -Wall -c a.c", "-O2 -Wall -c a.c", "-w");
 	unsilenced(FAMILY_CLANG, "-Xclang -w -Xclang -foo", "-Xclang -foo", "-Xclang -w");
+	unsilenced(FAMILY_GCC, "-w -c a.c", "-c a.c", "-w");
 	unsilenced(FAMILY_CLANG, "-Wno-everything -www", "-Wno-everything -www", "");
 	unsilenced(FAMILY_RUSTC, "--cap-lints allow a.rs", "--cap-lints=warn a.rs",
 		"--cap-lints allow");
@@ -127,7 +161,6 @@ void test_unsilence(void **state)
 		"-Awarnings -A warnings --allow=warnings --allow warnings -Adead_code",
 		"-Adead_code", "-Awarnings -A warnings --allow=warnings --allow warnings");
 	unsilenced(FAMILY_RUSTC, "-A", "-A", "");
-	unsilenced(FAMILY_GCC, "-w -c a.c", "-w -c a.c", "");
 }
 
 void test_warnings_are_errors(void **state)

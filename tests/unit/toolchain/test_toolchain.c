@@ -338,6 +338,8 @@ int main(void)
 		cmocka_unit_test(test_clang_flags),
 		cmocka_unit_test(test_rustc_flags),
 		cmocka_unit_test(test_mixed_link),
+		cmocka_unit_test(test_gcc_flags),
+		cmocka_unit_test(test_takes_part),
 		cmocka_unit_test(test_other_flags),
 		cmocka_unit_test(test_unsilence),
 		cmocka_unit_test(test_warnings_are_errors),
