@@ -42,6 +42,26 @@ bool mark_executed(const struct executed *e, const struct binary_fact *b, bool *
 	return listed;
 }
 
+/* gcc had no data for a whole object: none of its functions has any. */
+static void add_whole(const struct build_facts *b, const struct binary_fact *binary,
+	const struct compile_record *r, struct text_set *to)
+{
+	for (size_t i = 0; i < b->n_binaries; i++) {
+		const struct binary_fact *one = &b->binaries[i];
+
+		for (size_t k = 0; k < one->n_objects && (!binary || one == binary); k++) {
+			const struct object_fact *o = &one->objects[k];
+
+			if (!o->record || strcmp(o->record, r->id) != 0)
+				continue;
+			for (size_t n = 0; n < o->functions.n; n++)
+				text_set_add(to, o->functions.v[n]);
+		}
+	}
+	/* Inlining and link-time optimisation leave no names: it counts at least once. */
+	text_set_add(to, r->source ? r->source : r->output ? r->output : "?");
+}
+
 void missing_functions(
 	const struct build_facts *b, const struct binary_fact *binary, struct text_set *ret)
 {
@@ -53,8 +73,12 @@ void missing_functions(
 		const struct compile_record *r = reached.v[i];
 
 		for (size_t k = 0; k < r->n_diags; k++) {
-			if (r->diags[k].kind == DIAG_MISSING)
+			if (r->diags[k].kind != DIAG_MISSING)
+				continue;
+			if (*r->diags[k].function)
 				text_set_add(&s, r->diags[k].function);
+			else
+				add_whole(b, binary, r, &s);
 		}
 	}
 	text_set_seal(&s);

@@ -97,7 +97,9 @@ static const struct profile_diag *diag_of(
 
 		if (d->kind != DIAG_MISSING && d->kind != DIAG_MISMATCH)
 			continue;
-		if (strcmp(d->function, x->name) == 0 || strcmp(d->function, x->key) == 0)
+		/* gcc names none when the whole object is without data. */
+		if (!*d->function || strcmp(d->function, x->name) == 0 ||
+			strcmp(d->function, x->key) == 0)
 			return d;
 	}
 	return NULL;

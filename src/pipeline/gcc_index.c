@@ -105,9 +105,10 @@ static int functions_from(const json_t *a, struct gcc_indexed *o, struct error *
 			.source = json_opt_str(j, "source"),
 			.object = json_opt_str(j, "object"),
 			.line = (uint32_t)line};
-		if (o->v[o->n - 1].object && (!o->v[o->n - 1].source || !o->v[o->n - 1].name))
+		if ((o->v[o->n - 1].object || o->v[o->n - 1].source) &&
+			(!o->v[o->n - 1].source || !o->v[o->n - 1].name))
 			return error_set(err, ERR_CORRUPT,
-				"object '%s': a local function lacks 'name' or 'source'", o->path);
+				"object '%s': a function lacks 'name' or 'source'", o->path);
 	}
 	return 0;
 }

@@ -18,6 +18,7 @@ struct localising {
 	char *from, *to; /* unpacked; made */
 	struct gcc_index index;
 	struct gcda **data;
+	size_t n_fixed; /* executed functions that may be lost in another folder */
 	struct gcc_rename *all;
 	size_t n_all, cap_all;
 };
@@ -44,7 +45,7 @@ static struct gcc_rename rename_of(const struct localising *l, const struct gcc_
 
 	return (struct gcc_rename){.from = f->ident,
 		.to = object ? gcc_ident_local(source, f->name, object) : f->ident,
-		.lines = source && f->line ? gcc_lines(f->line, source) : 0};
+		.lines = source && f->line ? gcc_lines(f->line, source, f->name) : 0};
 }
 
 static void rename_own(struct localising *l, size_t i)
@@ -82,6 +83,13 @@ static char *key_of(const struct localising *l, const struct gcc_named *f, uint3
 	return source ? xasprintf("%s;%s", source, f->name) : xstrdup(f->name);
 }
 
+/* A local function whose source was not found when it was published: its ident is that of the
+ * folder in which it was trained. */
+static bool is_fixed(const struct gcc_named *f)
+{
+	return f && f->name && !f->object && gcc_ident(f->name) != f->ident;
+}
+
 static void note_function(
 	struct localising *l, const struct gcc_indexed *o, const struct gcda_function *g)
 {
@@ -90,6 +98,7 @@ static void note_function(
 	struct gcc_named key = {.ident = g->ident};
 	const struct gcc_named *f = o->n ? bsearch(&key, o->v, o->n, sizeof(key), by_ident) : NULL;
 
+	l->n_fixed += is_fixed(f) && gcda_largest(arcs);
 	array_reserve(p->v, p->n, p->cap);
 	p->v[p->n++] = (struct profile_function){.key = key_of(l, f, g->ident),
 		.hash = g->cfg_checksum,
@@ -236,6 +245,17 @@ static int make(struct localising *l, struct error *err)
 	return 0;
 }
 
+static void tell_fixed(const struct localising *l)
+{
+	if (!l->n_fixed || !l->r->track->profile.given)
+		return;
+	events_warning(l->r->o->events,
+		"%zu executed functions of the profile, local ones of which it does not know the "
+		"source, are known by the folder in which they were trained: here they may have no "
+		"data (max-missing)",
+		l->n_fixed);
+}
+
 static int put(struct localising *l, struct error *err)
 {
 	struct run *r = l->r;
@@ -267,6 +287,8 @@ int gcc_profile_localise(struct run *r, struct error *err)
 	}
 	if (result == 0)
 		result = put(&l, err);
+	if (result == 0)
+		tell_fixed(&l);
 	localising_release(&l);
 	return result;
 }

@@ -144,7 +144,7 @@ static void find_line(const struct object *o, uint32_t checksum, struct gcc_name
 
 	for (size_t i = 0; i < n; i++) {
 		const char *source = own ? own : o->sources.v[i];
-		uint32_t line = gcc_line_of(checksum, source);
+		uint32_t line = gcc_line_of(checksum, source, f->name);
 
 		if (!line || line > LINES_MAX)
 			continue;
@@ -158,8 +158,9 @@ static void find_line(const struct object *o, uint32_t checksum, struct gcc_name
 static void add_rename(struct object *o, const struct gcc_named *f, uint32_t from, bool own)
 {
 	struct publishing *p = o->p;
-	struct gcc_rename x = {
-		.from = from, .to = f->ident, .lines = f->line ? gcc_lines(f->line, f->source) : 0};
+	struct gcc_rename x = {.from = from,
+		.to = f->ident,
+		.lines = f->line ? gcc_lines(f->line, f->source, f->name) : 0};
 
 	if (own) {
 		array_reserve(o->own, o->n_own, o->cap_own);
@@ -233,8 +234,9 @@ static int add_object(struct publishing *p, size_t i, const char *merged, struct
 			add_function(&o, &g->functions[k]);
 	gcc_renames_sort(o.own, o.n_own);
 	gcda_rename(g, (struct gcc_renames){o.own, o.n_own}, none);
-	/* Of the compilation, not of its result: another one each time. */
-	g->stamp = 0;
+	/* Of one compilation, with its paths: the compiler passes over both. */
+	g->stamp = g->checksum = 0;
+	gcda_forget_addresses(g);
 	free(o.own);
 	strv_release(&o.names);
 	strv_release(&o.sources);

@@ -242,11 +242,18 @@ static int mark_dirty(struct run *r, struct error *err)
 	return 0;
 }
 
-/* A phase's own counters are read out of live processes, and gcc's cannot be. */
-static int check_weights(const struct run *r, struct error *err)
+/* What gcc's profiles do not have. A phase's own counters are read out of live processes, and gcc's
+ * cannot be. */
+static int check_gcc_plan(const struct run *r, struct error *err)
 {
-	if (toolchain_profile_kind(run_main_compiler(r)) != PROFILE_GCC || r->o->profile ||
-		!train_is_weighted(&r->plan.train))
+	if (toolchain_profile_kind(run_main_compiler(r)) != PROFILE_GCC)
+		return 0;
+	if (r->plan.pgo.context_sensitive)
+		return error_set(err, ERR_CONFIG,
+			"'%s': 'context-sensitive' is asked for, and %s has no second training "
+			"after inlining; leave it out, or build by clang",
+			r->plan.file, r->cc->version);
+	if (r->o->profile || !train_is_weighted(&r->plan.train))
 		return 0;
 	return error_set(err, ERR_CONFIG,
 		"'%s': the phases' weights differ, and with %s they have none in the profile: the "
@@ -262,7 +269,8 @@ int node_probe(struct run *r, struct error *err)
 
 	if (node_release_check(r, err) < 0 || run_begin(r, err) < 0 ||
 		buildtool_check(b, r->source_root, err) < 0 || probe_compilers(r, err) < 0 ||
-		check_weights(r, err) < 0 || make_hook(r, err) < 0 || node_relink_probe(r, err) < 0)
+		check_gcc_plan(r, err) < 0 || make_hook(r, err) < 0 ||
+		node_relink_probe(r, err) < 0)
 		return -1;
 	r->machine = note_machine();
 	if (set_epoch(r, err) < 0)

@@ -36,20 +36,25 @@ uint32_t gcc_ident_local(const char *source, const char *name, const char *objec
 	return finish(crc_text(crc_text(crc_text(0, source), name), object));
 }
 
-uint32_t gcc_lines(uint32_t line, const char *source)
+uint32_t gcc_lines(uint32_t line, const char *source, const char *name)
 {
-	return crc_text(line, source);
+	return crc_text(crc_text(line, source), name);
 }
 
-uint32_t gcc_line_of(uint32_t checksum, const char *source)
+/* What crc_text() started with. */
+static uint32_t crc_before(uint32_t crc, const char *text)
 {
-	for (size_t i = strlen(source) + 1; i-- > 0;) {
+	for (size_t i = strlen(text) + 1; i-- > 0;) {
 		for (int k = 0; k < 8; k++)
-			checksum = checksum & 1 ? (checksum ^ POLYNOMIAL) >> 1 | 0x80000000U
-						: checksum >> 1;
-		checksum ^= (uint32_t)(unsigned char)source[i] << 24;
+			crc = crc & 1 ? (crc ^ POLYNOMIAL) >> 1 | 0x80000000U : crc >> 1;
+		crc ^= (uint32_t)(unsigned char)text[i] << 24;
 	}
-	return checksum;
+	return crc;
+}
+
+uint32_t gcc_line_of(uint32_t checksum, const char *source, const char *name)
+{
+	return crc_before(crc_before(checksum, name), source);
 }
 
 static int by_from(const void *a, const void *b)
@@ -112,6 +117,16 @@ void gcda_rename(struct gcda *g, struct gcc_renames own, struct gcc_renames all)
 		rename_function(f, own);
 		for (uint32_t k = 0; k < f->n; k++)
 			rename_targets(&f->v[k], all);
+	}
+}
+
+void gcda_forget_addresses(struct gcda *g)
+{
+	for (size_t i = 0; i < g->n_functions; i++) {
+		const struct gcda_counters *c = gcda_find(&g->functions[i], GCDA_IOR);
+
+		for (uint32_t k = 0; c && c->v && k < c->n; k++)
+			c->v[k] &= -c->v[k];
 	}
 }
 

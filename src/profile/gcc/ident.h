@@ -13,10 +13,10 @@ uint32_t gcc_ident(const char *name);
  * name without its suffix, as given. */
 uint32_t gcc_ident_local(const char *source, const char *name, const char *object);
 
-/* The checksum of a function's lines: of the first one and the source, as given. */
-uint32_t gcc_lines(uint32_t line, const char *source);
-/* The line that gives this checksum with this source. Of another source it gives any number. */
-uint32_t gcc_line_of(uint32_t checksum, const char *source);
+/* The checksum of a function's lines: of its first line, the source as given, and its name. */
+uint32_t gcc_lines(uint32_t line, const char *source, const char *name);
+/* The line that gives this checksum. With another source or name it is any number. */
+uint32_t gcc_line_of(uint32_t checksum, const char *source, const char *name);
 
 struct gcc_rename {
 	uint32_t from, to;
@@ -31,6 +31,9 @@ struct gcc_renames {
 	size_t n;
 };
 void gcda_rename(struct gcda *g, struct gcc_renames own, struct gcc_renames all);
+/* Keeps the lowest bit alone of what was or-ed: these are addresses, other ones in each run, and gcc
+ * reads the alignment out of them, which is that bit. */
+void gcda_forget_addresses(struct gcda *g);
 /* As the compiler names the .gcda of an object in a folder that -fprofile-use names: '/' becomes
  * '#' and ".." becomes '^'. path: without a slash in front. Caller frees. */
 char *gcc_mangled(const char *path);

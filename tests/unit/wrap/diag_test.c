@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "wrap/diag.h"
+#include "wrap/diag_gcc.h"
 
 struct diag_case {
 	const char *line;
@@ -52,6 +53,71 @@ static const struct diag_case cases[] = {
 	 "\"F\", possibly due to the use of a stale profile. [-Wbackend-plugin]",
 		DIAG_OTHER, "F", 0},
 };
+
+/* Of gcc 11 and 12. */
+static const struct diag_case gcc_cases[] = {
+	{"sub/g.c:2:1: warning: '/p/a1.gcda/src#sub#h.gcda' profile count data file not found "
+	 "[-Wmissing-profile]",
+		DIAG_MISSING, "", 0},
+	{"t.cc:7:5: warning: profile for function 'int f(int) [with T = int]' not found in profile "
+	 "data "
+	 "[-Wmissing-profile]",
+		DIAG_MISSING, "int f(int) [with T = int]", 0},
+	{"a.c:3:5: error: the control flow of function 'f' does not match its profile data "
+	 "(counter "
+	 "'arcs') [-Werror=coverage-mismatch]",
+		DIAG_MISMATCH, "f", 0},
+	{"a.c:3:5: warning: number of counters in profile data for function 'f' does not match its "
+	 "profile data (counter 'arcs', expected 3 and have 2) [-Wcoverage-mismatch]",
+		DIAG_MISMATCH, "f", 0},
+	{"a.c:3:5: warning: source locations for function 'f' have changed, the profile data may "
+	 "be out "
+	 "of date [-Wcoverage-mismatch]",
+		DIAG_OTHER, "f", 0},
+	{"cc1: warning: '/p/a1.gcda/x.gcda' is not a gcov data file", DIAG_UNREADABLE, "", 0},
+	{"cc1: warning: '/p/a1.gcda/x.gcda' is version 'B13*', expected version 'B22*'",
+		DIAG_UNREADABLE, "", 0},
+	{"cc1: warning: '/p/a1.gcda/x.gcda' is corrupted", DIAG_UNREADABLE, "", 0},
+	{"cc1: warning: profile data for function 12 is corrupted", DIAG_UNREADABLE, "", 0},
+	{"a.c:3:5: error: corrupted profile info: profile data is not flow-consistent", DIAG_OTHER,
+		"", 0},
+};
+
+static void gcc_texts(void **state)
+{
+	struct profile_diag d;
+
+	for (size_t i = 0; i < ARRAY_SIZE(gcc_cases); i++) {
+		assert_true(diag_parse_gcc(gcc_cases[i].line, &d));
+		assert_int_equal(d.kind, gcc_cases[i].kind);
+		assert_string_equal(d.function, gcc_cases[i].function);
+		profile_diag_release(&d);
+	}
+	assert_false(diag_parse_gcc("a.c:1:1: warning: unused variable 'x' [-Wunused]", &d));
+	assert_false(diag_parse_gcc("a.c:1:1: note: 'x' is corrupted", &d));
+}
+
+/* The line that says where goes with the diagnostic that it stands in front of. */
+static void gcc_filter(void **state)
+{
+	static const char *const lines[] = {"a.c: In function 'f':\n",
+		"a.c:3:5: warning: profile for function 'f' not found in profile data "
+		"[-Wmissing-profile]\n",
+		"    3 | int f(int x)\n", "      |     ^\n", "a.c: In function 'g':\n",
+		"a.c:9:5: warning: unused variable 'x' [-Wunused-variable]\n", "    9 | int x;\n"};
+	struct compile_record r = {0};
+	struct diag_filter f = {.record = &r, .profile = "/p/a1.gcda", .gcc = true};
+	auto_buf struct buf out = BUF_INIT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		diag_filter_line(&f, lines[i], strlen(lines[i]), &out);
+	diag_filter_end(&f, &out);
+	assert_string_equal(buf_str(&out),
+		"a.c: In function 'g':\na.c:9:5: warning: unused variable 'x' "
+		"[-Wunused-variable]\n    9 | int x;\n");
+	assert_int_equal(r.n_diags, 1);
+	compile_record_release(&r);
+}
 
 static void texts(void **state)
 {
@@ -166,7 +232,8 @@ static void filter(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(texts), cmocka_unit_test(filter)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(texts), cmocka_unit_test(filter),
+		cmocka_unit_test(gcc_texts), cmocka_unit_test(gcc_filter)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
