@@ -22,6 +22,14 @@ enum build_tool {
 	TOOL_COMMAND,   /* optional configure:, then run: */
 };
 
+/* Link-time optimisation. */
+enum plan_lto {
+	PLAN_LTO_DEFAULT, /* nothing is added: what the project itself says */
+	PLAN_LTO_NONE,
+	PLAN_LTO_THIN,
+	PLAN_LTO_FULL
+};
+
 struct plan_build {
 	enum build_tool tool;
 	char *target;       /* triple; default: the host's */
@@ -34,7 +42,9 @@ struct plan_build {
 	char *run;          /* shell command of the build step; NULL: the tool's own */
 	char *compiler;     /* e.g. "clang-22"; NULL: looked for */
 	char *cxx;          /* the C++ one; NULL: derived from compiler */
-	char *dir;          /* source folder relative to whet.yaml; default "." */
+	enum plan_lto lto;
+	char *cpu;           /* processor that the code is made for; NULL: nothing is added */
+	char *dir;           /* source folder relative to whet.yaml; default "." */
 	struct strv exclude; /* globs, relative to dir, that are no sources */
 	struct strv include; /* globs, relative to dir, of built files that are sources */
 	uint64_t timeout_ns; /* longest silence of a step, default an hour */
@@ -51,6 +61,27 @@ struct plan_pgo {
 	char *instrument_linker; /* compiler driver of the instrumented link; NULL: the same */
 	bool context_sensitive;  /* a second training counts after inlining */
 	enum plan_untrained untrained;
+};
+
+/* Names that variants have without being in the list. */
+#define PLAN_PLAIN "plain"
+#define PLAN_OWN "pgo" /* what build: and pgo: say */
+/* In the place of a name: the one that is proposed. */
+#define PLAN_BEST "best"
+/* They are all alive together in the comparison. */
+#define PLAN_VARIANTS_MAX 16
+
+/* One more optimised build, compared with the plan's own. What it does not say itself is that of
+ * build: and pgo:. */
+struct plan_variant {
+	char *name;
+	char *file_name; /* of its archive: the name with '-' in the place of what is no part of one
+			  */
+	enum plan_lto lto;
+	char *cpu;    /* NULL: nothing is added */
+	bool profile; /* false: it is compiled without one, as the plain build is */
+	struct plan_pgo pgo;
+	struct place at;
 };
 
 enum ready_kind { READY_NONE, READY_HTTP, READY_HTTPS, READY_TCP, READY_LOG, READY_COMMAND };
@@ -284,6 +315,7 @@ struct plan_bench {
 struct plan_release {
 	bool strip;        /* default true */
 	struct strv files; /* more files for the archive, relative to the source */
+	char *variant;     /* name of the one that is released, or PLAN_BEST; default PLAN_OWN */
 };
 
 struct plan {
@@ -292,6 +324,8 @@ struct plan {
 	char *project, *version; /* version: NULL when the file gives none */
 	struct plan_build build;
 	struct plan_pgo pgo;
+	struct plan_variant *variants;
+	size_t n_variants;
 	struct plan_train train;
 	struct plan_gates gates;
 	struct plan_bench bench;
@@ -324,6 +358,10 @@ const struct plan_phase *plan_find_phase(const struct plan *p, const char *name)
 const struct plan_phase *plan_find_scenario(
 	const struct plan *p, const char *name, size_t *combination);
 const struct plan_peer *plan_find_peer(const struct plan *p, const char *name);
+/* Of the list; NULL: there is none of this name. */
+const struct plan_variant *plan_find_variant(const struct plan *p, const char *name);
+/* "none", "thin", "full"; NULL for the default. */
+const char *plan_lto_name(enum plan_lto lto);
 /* Sets a key of `bench` to a value as whet.yaml would give it. ERR_USAGE. */
 int plan_set_bench(struct plan *p, const char *key, const char *value, struct error *err);
 const struct plan_service *plan_subject(const struct plan *p); /* NULL when there is none */

@@ -3,6 +3,26 @@
 #include "base/mem.h"
 #include "toolchain/toolchain.h"
 
+/* "x86_64", "i686": there -march names a processor, elsewhere -mcpu does. */
+static bool is_x86(const char *triple)
+{
+	return strncmp(triple, "x86_64", 6) == 0 ||
+	       (triple[0] == 'i' && triple[1] && strncmp(triple + 2, "86", 2) == 0);
+}
+
+/* Kept in front of the others: nothing of the project's own may be hidden by it. */
+static void cpu_flag(const struct compiler *c, const struct toolchain_build *b, struct strv *ret)
+{
+	const char *triple = b->target ? b->target : c->target ? c->target : "";
+
+	if (!b->cpu)
+		return;
+	if (c->family == FAMILY_RUSTC)
+		strv_addf(ret, "-Ctarget-cpu=%s", b->cpu);
+	else
+		strv_addf(ret, "%s=%s", is_x86(triple) ? "-march" : "-mcpu", b->cpu);
+}
+
 static void clang_flags(const struct toolchain_build *b, struct strv *ret)
 {
 	if (b->mode == MODE_INSTRUMENTED) {
@@ -67,6 +87,7 @@ static void rustc_flags(const struct toolchain_build *b, struct strv *ret)
 void toolchain_compile_flags(
 	const struct compiler *c, const struct toolchain_build *b, struct strv *ret)
 {
+	cpu_flag(c, b, ret);
 	if (c->family == FAMILY_CLANG)
 		clang_flags(b, ret);
 	else if (c->family == FAMILY_GCC)
@@ -112,6 +133,9 @@ static void rustc_link_flags(const struct toolchain_link *link, struct strv *ret
 void toolchain_link_flags(const struct compiler *c, const struct toolchain_build *b,
 	const struct toolchain_link *link, struct strv *ret)
 {
+	/* rustc compiles in the call that links. */
+	if (c->family == FAMILY_CLANG)
+		cpu_flag(c, b, ret);
 	if (b->mode != MODE_INSTRUMENTED)
 		return;
 	if (c->family == FAMILY_CLANG)

@@ -27,3 +27,8 @@ int clang_probe(
 int gcc_probe(
 	const struct question *q, const struct strv *lines, struct compiler *c, struct error *err);
 int rustc_probe(const struct question *q, struct compiler *c, struct error *err);
+
+/* lld.c: the lld of the compiler's own LLVM. 1: *ret is set, 0: there is none, -1: one gave no
+ * answer. */
+int find_lld_of(
+	const struct compiler *c, const char *path_list, struct lld *ret, struct error *err);

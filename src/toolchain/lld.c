@@ -83,6 +83,26 @@ static void list_candidates(
 	strv_sort(ret);
 }
 
+/* 1: *ret is set, 0: there is none. */
+int find_lld_of(const struct compiler *c, const char *path_list, struct lld *ret, struct error *err)
+{
+	auto_strv struct strv paths = STRV_INIT;
+
+	list_candidates(c, 1, path_list, &paths);
+	for (size_t i = 0; i < paths.n; i++) {
+		struct lld one = {0};
+
+		if (ask_lld(paths.v[i], path_list, &one, err) < 0)
+			return -1;
+		if (one.major == c->llvm) {
+			*ret = one;
+			return 1;
+		}
+		lld_release(&one);
+	}
+	return 0;
+}
+
 static bool is_better(const struct lld *a, const struct lld *b, int llvm)
 {
 	if (!b->path)

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/strv.h"
+#include "config/plan.h"
 
 enum compiler_family { FAMILY_CLANG, FAMILY_GCC, FAMILY_RUSTC, FAMILY_UNKNOWN };
 
@@ -69,11 +70,30 @@ struct toolchain_build {
 	 * MODE_OPTIMISED: the profile holds such counts. */
 	bool context_sensitive;
 	bool neutral; /* functions that the training did not reach are not taken for cold */
+	/* The project's own settings, the same in plain, instrumented and optimised builds. */
+	enum plan_lto lto;
+	const char *cpu;    /* processor that the code is made for; NULL: nothing is added */
+	const char *target; /* triple of the program */
 };
 
 /* The closed lists of what whet adds (design: rule 10). */
 void toolchain_compile_flags(
 	const struct compiler *c, const struct toolchain_build *b, struct strv *ret);
+/* What makes a call leave its code to link-time optimisation, or not: for calls that make objects
+ * or link them; of rustc for those alone that link an executable, a cdylib or a staticlib. */
+void toolchain_lto_flags(
+	const struct compiler *c, const struct toolchain_build *b, struct strv *ret);
+/* How many words of a call of rustc, from i on, would keep it from what toolchain_lto_flags() adds:
+ * cargo says for each crate whether its rlib holds intermediate code. 0: none. */
+size_t toolchain_rustc_lto_words(const struct strv *argv, size_t i, enum plan_lto lto);
+/* The word by which clang links intermediate code where a call names no linker: that of the lld of
+ * the same LLVM, which takes archives without an index, too. *ret NULL: there is none, and GNU ld
+ * can do it by LLVM's plugin. Caller frees. ERR_ENVIRONMENT with the packages when nothing can. */
+int toolchain_lto_linker(
+	const struct compiler *c, const char *path_list, char **ret, struct error *err);
+/* Whether the compiler knows b->cpu: rustc only warns of one that it does not. ERR_CONFIG. */
+int toolchain_check_cpu(const struct compiler *c, const struct toolchain_build *b,
+	const char *path_list, struct error *err);
 /* What an instrumented link gets beside the compiler's own runtime. */
 struct toolchain_link {
 	const char *hook; /* path of the hook object; NULL: none */

@@ -27,6 +27,8 @@ void shim_node_release(struct shim_node *n)
 		strv_release(&n->compilers[i].compile);
 		strv_release(&n->compilers[i].link);
 		free(n->compilers[i].profile);
+		strv_release(&n->compilers[i].lto_words);
+		free(n->compilers[i].lto_linker);
 	}
 	for (size_t i = 0; i < n->n_tools; i++) {
 		free(n->tools[i].name);
@@ -67,6 +69,9 @@ static json_t *compilers_json(const struct shim_node *n)
 		json_object_set_new(o, "link", json_from_strv(&n->compilers[i].link));
 		json_set_text(o, "profile", n->compilers[i].profile);
 		json_object_set_new(o, "takes_part", json_boolean(n->compilers[i].takes_part));
+		json_object_set_new(o, "lto", json_integer((int)n->compilers[i].lto));
+		json_object_set_new(o, "lto_words", json_from_strv(&n->compilers[i].lto_words));
+		json_set_text(o, "lto_linker", n->compilers[i].lto_linker);
 		json_object_set_new(o, "retag", json_integer(n->compilers[i].retag));
 		json_array_append_new(a, o);
 	}
@@ -129,6 +134,14 @@ static int family_from(const json_t *o, enum compiler_family *ret, struct error 
 	return 0;
 }
 
+static enum plan_lto lto_from(const json_t *o)
+{
+	int64_t lto = json_opt_int(o, "lto", PLAN_LTO_DEFAULT);
+
+	return lto > PLAN_LTO_DEFAULT && lto <= PLAN_LTO_FULL ? (enum plan_lto)lto
+							      : PLAN_LTO_DEFAULT;
+}
+
 static int compilers_from(const json_t *a, struct shim_node *n, struct error *err)
 {
 	for (size_t i = 0; i < json_array_size(a); i++) {
@@ -142,6 +155,9 @@ static int compilers_from(const json_t *a, struct shim_node *n, struct error *er
 		c.profile = json_opt_str(o, "profile");
 		c.takes_part = json_opt_bool(o, "takes_part", false);
 		c.retag = (int)json_opt_int(o, "retag", 0);
+		c.lto = lto_from(o);
+		json_opt_strv(o, "lto_words", &c.lto_words);
+		c.lto_linker = json_opt_str(o, "lto_linker");
 		array_reserve(n->compilers, n->n_compilers, n->cap_compilers);
 		n->compilers[n->n_compilers++] = c;
 	}

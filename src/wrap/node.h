@@ -14,6 +14,11 @@
 struct node_compiler {
 	enum compiler_family family;
 	struct strv compile, link;
+	/* Link-time optimisation of the node's own: see toolchain_lto_flags(). lto_linker: where
+	 * a call names no linker; NULL. */
+	enum plan_lto lto;
+	struct strv lto_words;
+	char *lto_linker;
 	char *profile;   /* indexed, or gcc's folder; NULL */
 	bool takes_part; /* what it makes is instrumented; else it is foreign */
 	int retag;       /* raw version of its objects that are to be retagged; 0: none are */

@@ -203,16 +203,29 @@ static const char *profile_of(const struct wrap_node *n, size_t compiler)
 }
 
 struct flags {
-	struct strv compile, link;
+	struct strv compile, link, lto;
 };
 
 static void flags_release(struct flags *f)
 {
 	strv_release(&f->compile);
 	strv_release(&f->link);
+	strv_release(&f->lto);
 }
 
-/* The optimised mode without a profile for this compiler adds nothing to its calls. */
+/* What the optimised link reads must be of one LLVM, and machine code where counters are retagged
+ * or where another compiler than cargo's own links. */
+static enum plan_lto lto_of(const struct wrap_node *n, const struct compiler *c)
+{
+	bool same = n->main && n->main->llvm == c->llvm && !wrap_other_layout(n->main, c);
+
+	if (c->family == FAMILY_RUSTC)
+		return n->build.lto;
+	return same && !n->target_dir && toolchain_takes_part(n->main, c) ? n->build.lto
+									  : PLAN_LTO_DEFAULT;
+}
+
+/* The optimised mode without a profile for this compiler adds what the plain one does. */
 static void flags_of(const struct wrap_node *n, const struct compiler *c, const char *profile,
 	const char *hook, struct flags *ret)
 {
@@ -220,8 +233,11 @@ static void flags_of(const struct wrap_node *n, const struct compiler *c, const 
 	struct toolchain_link link = {.hook = hook, .archives = &archives};
 	struct toolchain_build build = n->build;
 
-	if (!toolchain_takes_part(n->main, c) || (n->build.mode == MODE_OPTIMISED && !profile))
+	if (!toolchain_takes_part(n->main, c))
 		return;
+	if (build.mode == MODE_OPTIMISED && !profile)
+		build.mode = MODE_PLAIN;
+	build.lto = lto_of(n, c);
 	for (size_t i = 0; i < n->n_runtimes; i++)
 		strv_add(&archives, n->runtimes[i].archive);
 	if (wrap_other_layout(n->main, c))
@@ -231,6 +247,7 @@ static void flags_of(const struct wrap_node *n, const struct compiler *c, const 
 	if (c->family == FAMILY_GCC && build.mode == MODE_OPTIMISED)
 		toolchain_gcc_base(n->slot, &ret->compile);
 	toolchain_link_flags(c, &build, &link, &ret->link);
+	toolchain_lto_flags(c, &build, &ret->lto);
 }
 
 static void add_flags(struct preparation *p)
@@ -248,6 +265,10 @@ static void add_flags(struct preparation *p)
 		flags_of(n, &n->compilers[i], c.profile, n->hook, &f);
 		c.compile = f.compile;
 		c.link = f.link;
+		c.lto_words = f.lto;
+		c.lto = lto_of(n, &n->compilers[i]);
+		if (c.family == FAMILY_CLANG && c.lto > PLAN_LTO_NONE)
+			c.lto_linker = xstrdup(n->lto_linker);
 		array_reserve(s->compilers, s->n_compilers, s->cap_compilers);
 		s->compilers[s->n_compilers++] = c;
 	}
@@ -467,6 +488,7 @@ void wrap_token(const struct wrap_node *n, char hex[65])
 	for (size_t i = 0; i < n->n_compilers; i++) {
 		const struct compiler *c = &n->compilers[i];
 		const char *profile = profile_of(n, i);
+		uint32_t lto = (uint32_t)lto_of(n, c);
 		struct flags f = {0};
 
 		flags_of(n, c, profile ? path_basename(profile) : NULL, "hook", &f);
@@ -475,6 +497,10 @@ void wrap_token(const struct wrap_node *n, char hex[65])
 		sha256_adds(&h, c->target);
 		add_list(&h, &f.compile);
 		add_list(&h, &f.link);
+		if (lto != PLAN_LTO_DEFAULT) {
+			sha256_add(&h, &lto, sizeof(lto));
+			sha256_adds(&h, n->lto_linker);
+		}
 		flags_release(&f);
 	}
 	/* A kept folder whose link is not done again would have no relinks. */

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/strv.h"
 #include "facts/compile.h"
+#include "wrap/classify.h"
 #include "wrap/launcher.h"
 #include "wrap/node.h"
 
@@ -47,6 +48,7 @@ struct shim_call {
 	size_t compiler;     /* where the compiler stands in argv: behind a cache, or first */
 	bool assembly;       /* -S: the output is kept */
 	const char *profile; /* of this compiler; NULL */
+	enum plan_lto lto;   /* of a rustc call: what its own words may not stand against */
 	int retag;           /* see retag.h; 0: its objects stay as they are */
 	struct strv objects; /* to retag, when the call makes them itself */
 	char *kept;          /* folder for the objects of a call that compiles and links; NULL */
@@ -57,6 +59,17 @@ void shim_call_release(struct shim_call *c);
 int shim_plan_cc(
 	struct shim_call *c, const struct node_tool *t, int argc, char **argv, struct error *err);
 int shim_plan_rustc(struct shim_call *c, int argc, char **argv, struct error *err);
+
+/* shim_lto.c: adds what link-time optimisation needs. words: of the call, response files expanded.
+ */
+void shim_add_lto(struct shim_call *c, const struct node_compiler *own, const struct cc_call *a,
+	const struct strv *words);
+/* The same for rustc; takes nothing out yet. An error when the call asks for one that whet's cannot
+ * stand beside. */
+int shim_add_rustc_lto(struct shim_call *c, const struct node_compiler *own,
+	const struct rustc_call *a, struct error *err);
+/* Takes the words out of a rustc call that would keep it from that. */
+void shim_drop_lto(struct shim_call *c, struct strv *words);
 
 /* Puts a cache in front of the compiler of a planned call, and notes what stood there. t: the tool
  * that was called. */

@@ -203,7 +203,8 @@ static void quiet_gcc(struct shim_call *c, const struct cc_call *a)
 		env_set(&c->env, "LC_ALL", "C");
 }
 
-static void add_cc_flags(struct shim_call *c, const struct node_tool *t, const struct cc_call *a)
+static void add_cc_flags(struct shim_call *c, const struct node_tool *t, const struct cc_call *a,
+	const struct strv *words)
 {
 	struct compile_record *r = &c->record;
 	const struct node_compiler *flags;
@@ -222,6 +223,7 @@ static void add_cc_flags(struct shim_call *c, const struct node_tool *t, const s
 		add_flags(r, &flags->compile);
 	if (makes_image(r->kind))
 		add_flags(r, &flags->link);
+	shim_add_lto(c, flags, a, words);
 	if (c->capture && a->werror && !c->gcc)
 		add_flag(r, "-Wno-error=backend-plugin");
 }
@@ -277,6 +279,7 @@ static void build_argv(struct shim_call *c, const struct strv *given, enum compi
 	else
 		strv_add_all(&kept, given);
 	c->hide_warnings = r->removed.n > 0;
+	shim_drop_lto(c, &kept);
 	for (size_t i = 0; i < kept.n; i++) {
 		if (!added && strcmp(kept.v[i], "--") == 0) {
 			strv_add_all(&c->argv, &r->added);
@@ -331,7 +334,7 @@ int shim_plan_cc(
 	if (a.sources.n == 1)
 		r->source = xstrdup(a.sources.v[0]);
 	classify_cc(c, t, &a);
-	add_cc_flags(c, t, &a);
+	add_cc_flags(c, t, &a, &words);
 	add_map(c, t, &a);
 	strv_add(&c->argv, t->path);
 	build_argv(
@@ -381,6 +384,8 @@ static int add_rustc_flags(struct shim_call *c, const struct rustc_call *a, stru
 	add_flags(r, &flags->compile);
 	if (a->links)
 		add_flags(r, &flags->link);
+	if (shim_add_rustc_lto(c, flags, a, err) < 0)
+		return -1;
 	if (a->links && c->node->mode == MODE_INSTRUMENTED && c->node->instrument_linker) {
 		linker = c->node->instrument_linker;
 		strv_take(&r->added, xasprintf("-Clinker=%s", linker));

@@ -20,6 +20,7 @@ struct wrap_runtime {
 
 struct wrap_node {
 	struct toolchain_build build; /* without its profile: each compiler has its own */
+	const char *lto_linker;       /* see toolchain_lto_linker(); NULL: no word */
 	const struct compiler
 		*compilers; /* every compiler that may be called; the first C one is "cc" */
 	size_t n_compilers;

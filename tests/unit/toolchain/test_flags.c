@@ -132,6 +132,68 @@ void test_other_flags(void **state)
 	compile_is(FAMILY_UNKNOWN, MODE_INSTRUMENTED, "");
 }
 
+/* What a project says for all of its builds. */
+static void settings_are(enum compiler_family family, const struct toolchain_build *b,
+	const char *compile, const char *lto)
+{
+	struct compiler c = {.family = family};
+	auto_strv struct strv flags = STRV_INIT, words = STRV_INIT;
+	auto_free char *a = NULL, *z = NULL;
+
+	toolchain_compile_flags(&c, b, &flags);
+	toolchain_lto_flags(&c, b, &words);
+	a = strv_join(&flags, " ");
+	z = strv_join(&words, " ");
+	assert_string_equal(a, compile);
+	assert_string_equal(z, lto);
+}
+
+static void dropped(const char *argv, enum plan_lto lto, const char *expected)
+{
+	auto_strv struct strv in = STRV_INIT, out = STRV_INIT;
+	auto_free char *joined = NULL;
+
+	strv_split_words(&in, argv);
+	for (size_t i = 0; i < in.n;) {
+		size_t n = toolchain_rustc_lto_words(&in, i, lto);
+
+		if (!n)
+			strv_add(&out, in.v[i]);
+		i += n ? n : 1;
+	}
+	joined = strv_join(&out, " ");
+	assert_string_equal(joined, expected);
+}
+
+void test_settings(void **state)
+{
+	static const char words[] = "-C lto=fat -Clto --codegen=lto=thin -C embed-bitcode=no "
+				    "-Cembed-bitcode=no -Clinker-plugin-lto -C opt-level=3 -C";
+	struct toolchain_build b = {.cpu = "x86-64-v3", .target = "x86_64-unknown-linux-gnu"};
+
+	settings_are(FAMILY_CLANG, &b, "-march=x86-64-v3", "");
+	settings_are(FAMILY_RUSTC, &b, "-Ctarget-cpu=x86-64-v3", "");
+	b.target = "i686-unknown-linux-gnu";
+	settings_are(FAMILY_CLANG, &b, "-march=x86-64-v3", "");
+	b.target = "aarch64-unknown-linux-gnu";
+	b.cpu = "neoverse-n1";
+	settings_are(FAMILY_CLANG, &b, "-mcpu=neoverse-n1", "");
+	b = (struct toolchain_build){.mode = MODE_INSTRUMENTED, .cpu = "v", .target = "x86_64"};
+	b.lto = PLAN_LTO_THIN;
+	settings_are(FAMILY_CLANG, &b, "-march=v -fprofile-generate", "-flto=thin");
+	settings_are(FAMILY_RUSTC, &b, "-Ctarget-cpu=v -Cprofile-generate", "-Clto=thin");
+	b = (struct toolchain_build){.lto = PLAN_LTO_FULL};
+	settings_are(FAMILY_CLANG, &b, "", "-flto=full");
+	settings_are(FAMILY_RUSTC, &b, "", "-Clto=fat");
+	b.lto = PLAN_LTO_NONE;
+	settings_are(FAMILY_CLANG, &b, "", "-fno-lto");
+	settings_are(FAMILY_RUSTC, &b, "", "");
+	dropped(words, PLAN_LTO_DEFAULT, words);
+	dropped(words, PLAN_LTO_NONE, "-C embed-bitcode=no -Cembed-bitcode=no -C opt-level=3 -C");
+	dropped(words, PLAN_LTO_THIN,
+		"-C lto=fat -Clto --codegen=lto=thin -Clinker-plugin-lto -C opt-level=3 -C");
+}
+
 static void unsilenced(enum compiler_family family, const char *argv, const char *expected,
 	const char *expected_removed)
 {
@@ -365,4 +427,38 @@ void test_rustc_tells_of_missing_profile(void **state)
 	}
 	compiler_release(&c);
 	work_end(&w);
+}
+
+/* rustc only warns of a processor that it does not know. */
+void test_settings_of_compilers(void **state)
+{
+	static const char *const names[] = {"clang-22", "clang-14", "gcc", "rustc"};
+	struct toolchain_build b = {0};
+	bool any = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		auto_free char *word = NULL;
+		struct error err = ERROR_INIT;
+		struct compiler c;
+
+		if (toolchain_probe(names[i], getenv("PATH"), &c, NULL) < 0)
+			continue;
+		any = true;
+		b.target = strncmp(c.target, "x86_64", 6) == 0 ? "x86_64-unknown-linux-gnu" : NULL;
+		b.cpu = b.target ? "x86-64-v3" : "generic";
+		assert_int_equal(toolchain_check_cpu(&c, &b, getenv("PATH"), &err), 0);
+		b.cpu = "x86-64-v33";
+		assert_int_equal(toolchain_check_cpu(&c, &b, getenv("PATH"), &err), -1);
+		assert_int_equal(err.code, ERR_CONFIG);
+		assert_non_null(strstr(err.msg, "knows no processor 'x86-64-v33'"));
+		error_release(&err);
+		if (c.family == FAMILY_CLANG &&
+			toolchain_lto_linker(&c, getenv("PATH"), &word, &err) == 0 && word)
+			assert_true(strcmp(word, "-fuse-ld=lld") == 0 ||
+				    strncmp(word, "--ld-path=/", 11) == 0);
+		error_release(&err);
+		compiler_release(&c);
+	}
+	if (!any)
+		skip();
 }

@@ -341,6 +341,8 @@ int main(void)
 		cmocka_unit_test(test_gcc_flags),
 		cmocka_unit_test(test_takes_part),
 		cmocka_unit_test(test_other_flags),
+		cmocka_unit_test(test_settings),
+		cmocka_unit_test(test_settings_of_compilers),
 		cmocka_unit_test(test_unsilence),
 		cmocka_unit_test(test_warnings_are_errors),
 		cmocka_unit_test(test_cxx_name),

@@ -14,6 +14,8 @@ void test_mixed_link(void **state);
 void test_gcc_flags(void **state);
 void test_takes_part(void **state);
 void test_other_flags(void **state);
+void test_settings(void **state);
+void test_settings_of_compilers(void **state);
 void test_unsilence(void **state);
 void test_warnings_are_errors(void **state);
 void test_cxx_name(void **state);
