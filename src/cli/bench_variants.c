@@ -75,46 +75,45 @@ static bool is_release(const char *path)
 	return path_exists(sums) && path_exists(report);
 }
 
-/* The archive of a variant, by the list of artefacts. */
-static const char *archive_of(const json_t *report, const char *variant)
+/* Adds what one artefact of the list holds, unless it is the profile. 1: added, 0: not. */
+static int add_artefact(struct bench_variants *v, const char *prefix, const char *folder,
+	const json_t *one, struct error *err)
 {
-	json_t *one;
-	size_t i;
+	const char *name = json_string_value(json_object_get(one, "name"));
+	const char *of = json_string_value(json_object_get(one, "variant"));
+	auto_free char *archive = NULL, *shown = NULL;
 
-	json_array_foreach(json_object_get(report, "artefacts"), i, one)
-	{
-		const char *name = json_string_value(json_object_get(one, "name"));
-		const char *of = json_string_value(json_object_get(one, "variant"));
-
-		if (name && of && strcmp(of, variant) == 0 && !strchr(name, '/'))
-			return name;
-	}
-	return NULL;
+	if (!name || !of || strcmp(of, "profile") == 0 || strchr(name, '/'))
+		return 0;
+	archive = path_join(folder, name);
+	shown = xasprintf("%s%s%s", prefix ? prefix : "", prefix ? " " : "", of);
+	if (release_check(folder, name, err) < 0)
+		return -1;
+	add(v, shown, archive);
+	return 1;
 }
 
 static int add_release(
 	struct bench_variants *v, const char *prefix, const char *given, struct error *err)
 {
-	static const char *const variants[] = {"plain", "pgo"};
 	auto_free char *folder = path_absolute(given), *path = path_join(folder, "report.json");
 	auto_json json_t *report = json_read_file(path, err);
 	auto_free char *label = NULL;
+	size_t n = 0, i;
+	json_t *one;
 
 	if (!report)
 		return -1;
-	for (size_t i = 0; i < ARRAY_SIZE(variants); i++) {
-		const char *name = archive_of(report, variants[i]);
-		auto_free char *archive = name ? path_join(folder, name) : NULL;
-		auto_free char *shown =
-			xasprintf("%s%s%s", prefix ? prefix : "", prefix ? " " : "", variants[i]);
+	json_array_foreach(json_object_get(report, "artefacts"), i, one)
+	{
+		int r = add_artefact(v, prefix, folder, one, err);
 
-		if (!name)
-			return error_set(err, ERR_MISMATCH,
-				"'%s' names no archive of the variant '%s'", path, variants[i]);
-		if (release_check(folder, name, err) < 0)
+		if (r < 0)
 			return -1;
-		add(v, shown, archive);
+		n += (size_t)r;
 	}
+	if (!n)
+		return error_set(err, ERR_MISMATCH, "'%s' names no archive of a variant", path);
 	label = json_opt_str(report, "label");
 	if (label && !v->label)
 		v->label = take_ptr(label);

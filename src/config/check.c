@@ -491,6 +491,7 @@ void check_plan(struct problems *ps, const struct node *root, struct plan *p)
 	check_build(ps, node_get(root, "build"), &p->build);
 	check_services(ps, node_get(train, "services"), p, &names);
 	check_peers(ps, node_get(bench, "peers"), p);
+	check_variants(ps, root, p);
 	find_certs(train, bench, p);
 	check_phases(ps, node_get(train, "phases"), p, &names);
 	check_held_out(ps, node_get(bench, "scenarios"), p, &names);

@@ -56,7 +56,7 @@ struct key_table {
 extern const struct key_table table_top, table_build, table_pgo, table_train, table_service,
 	table_ready, table_phase, table_http, table_request, table_expect, table_body,
 	table_websocket, table_events, table_run_expect, table_output, table_content, table_gates,
-	table_worse, table_bench, table_peer, table_release;
+	table_worse, table_bench, table_peer, table_release, table_variant;
 /* All of them, in the order of the documentation; NULL at the end. */
 extern const struct key_table *const key_tables[];
 
@@ -72,7 +72,17 @@ char *keys_list(const struct key_table *t);
 
 void read_build(struct problems *ps, const struct key *k, const struct node *n, void *target);
 /* read_pgo.c */
+/* target: struct plan_pgo */
+void read_untrained(struct problems *ps, const struct key *k, const struct node *n, void *target);
 void read_pgo(struct problems *ps, const struct key *k, const struct node *n, void *target);
+/* read_variants.c */
+void read_lto(struct problems *ps, const struct node *n, enum plan_lto *ret);
+void read_cpu(struct problems *ps, const struct node *n, char **ret);
+/* target: struct plan */
+void read_variants(struct problems *ps, const struct key *k, const struct node *n, void *target);
+/* When build:, pgo: and bench: have been read: what a variant leaves out is taken from there. */
+void check_variants(struct problems *ps, const struct node *root, struct plan *p);
+void variants_release(struct plan_variant *v, size_t n);
 void read_services(struct problems *ps, const struct key *k, const struct node *n, void *target);
 /* Of a service; target: struct plan_service. */
 void read_ready(struct problems *ps, const struct key *k, const struct node *n, void *target);

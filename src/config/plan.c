@@ -64,6 +64,7 @@ static void fill_defaults(struct plan *p)
 	set_text(&p->build.target, HOST_ARCH "-unknown-linux-" HOST_LIBC);
 	set_text(&p->build.cargo, "cargo");
 	set_text(&p->build.dir, ".");
+	set_text(&p->release.variant, PLAN_OWN);
 	if (p->build.tool == TOOL_AUTOTOOLS)
 		set_text(&p->build.configure, "./configure");
 	for (size_t i = 0; i < p->train.n_services; i++)
@@ -157,6 +158,7 @@ static void build_release(struct plan_build *b)
 	free(b->run);
 	free(b->compiler);
 	free(b->cxx);
+	free(b->cpu);
 	free(b->dir);
 	strv_release(&b->exclude);
 	strv_release(&b->include);
@@ -204,6 +206,7 @@ void plan_release(struct plan *p)
 	free(p->version);
 	free(p->pgo.instrument_linker);
 	build_release(&p->build);
+	variants_release(p->variants, p->n_variants);
 	for (size_t i = 0; i < p->train.n_services; i++)
 		service_release(&p->train.services[i]);
 	free(p->train.services);
@@ -222,6 +225,7 @@ void plan_release(struct plan *p)
 	strv_release(&p->bench.scenarios);
 	strv_release(&p->bench.resolve);
 	strv_release(&p->release.files);
+	free(p->release.variant);
 	*p = (struct plan){0};
 }
 
@@ -284,6 +288,14 @@ const struct plan_peer *plan_find_peer(const struct plan *p, const char *name)
 	for (size_t i = 0; i < p->bench.n_peers; i++)
 		if (!strcmp(p->bench.peers[i].name, name))
 			return &p->bench.peers[i];
+	return NULL;
+}
+
+const struct plan_variant *plan_find_variant(const struct plan *p, const char *name)
+{
+	for (size_t i = 0; i < p->n_variants; i++)
+		if (p->variants[i].name && !strcmp(p->variants[i].name, name))
+			return &p->variants[i];
 	return NULL;
 }
 

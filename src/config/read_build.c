@@ -141,6 +141,18 @@ static void check_tool_keys(struct problems *ps, const struct node *n, const str
 			"builds");
 }
 
+static void read_own_lto(
+	struct problems *ps, const struct key *k, const struct node *n, void *target)
+{
+	read_lto(ps, n, &((struct plan_build *)target)->lto);
+}
+
+static void read_own_cpu(
+	struct problems *ps, const struct key *k, const struct node *n, void *target)
+{
+	read_cpu(ps, n, &((struct plan_build *)target)->cpu);
+}
+
 void read_build(struct problems *ps, const struct key *k, const struct node *n, void *target)
 {
 	struct plan_build *b = &((struct plan *)target)->build;
@@ -172,6 +184,8 @@ static const struct key top[] = {
 	{"gates", KEY_PART, .read = read_gates, .doc = "Bounds of the checks."},
 	{"bench", KEY_PART, .read = read_bench,
 		.doc = "How plain and optimised build are compared; `false`: not at all."},
+	{"variants", KEY_PART, .read = read_variants,
+		.doc = "A list of further optimised builds to compare: see `variants[]`."},
 	{"release", KEY_PART, .read = read_release, .doc = "What goes into the archives."},
 	{"layout", KEY_LATER, .text = "off", .doc = "Post-link optimisation; only `off`."},
 };
@@ -214,7 +228,12 @@ static const struct key build[] = {
 		.doc = "How long a build step may print nothing and end no compiler call; then it "
 		       "counts as hanging and is ended. Default 3600s."},
 	{"flags", KEY_LATER, .doc = "More compiler flags."},
-	{"lto", KEY_LATER, .doc = "Link-time optimisation by whet."},
+	{"lto", KEY_PART, .read = read_own_lto,
+		.doc = "Link-time optimisation of plain, instrumented and optimised build alike: "
+		       "`none`, `thin` or `full`; default: what the project's own flags say."},
+	{"cpu", KEY_PART, .read = read_own_cpu,
+		.doc = "Processor that the code is made for, in all builds alike, such as "
+		       "`x86-64-v3`; default: what the project's own flags say."},
 };
 const struct key_table table_build = {"build", build, ARRAY_SIZE(build)};
 
@@ -247,6 +266,9 @@ static const struct key release[] = {
 	{"strip", KEY_BOOL, RELEASE(strip), .doc = "Strip the released binaries; default true."},
 	{"files", KEY_PATHS, RELEASE(files),
 		.doc = "More files for the archives, relative to the source folder."},
+	{"variant", KEY_TEXT, RELEASE(variant),
+		.doc = "Name of the variant that is released beside the plain build, or `best`: "
+		       "the one that the comparison proposes. Default `pgo`, the plan's own."},
 	{"archive", KEY_LATER, .text = "tar.gz", .doc = "Kind of archive; only `tar.gz`."},
 	{"sign", KEY_LATER, .text = "none", .doc = "Signing; only `none`."},
 };
@@ -256,4 +278,4 @@ const struct key_table *const key_tables[] = {&table_top, &table_build, &table_p
 	&table_service, &table_ready, &table_phase, &table_http, &table_request, &table_body,
 	&table_websocket, &table_events, &table_expect, &table_run_expect, &table_output,
 	&table_content, &table_gates, &table_worse, &table_bench, &table_peer, &table_release,
-	NULL};
+	&table_variant, NULL};

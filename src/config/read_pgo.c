@@ -6,8 +6,7 @@
 #include "config/keys.h"
 #include "config/values.h"
 
-static void read_untrained(
-	struct problems *ps, const struct key *k, const struct node *n, void *target)
+void read_untrained(struct problems *ps, const struct key *k, const struct node *n, void *target)
 {
 	static const char *const names[] = {
 		[UNTRAINED_COLD] = "cold", [UNTRAINED_NEUTRAL] = "neutral", NULL};

@@ -17,6 +17,8 @@ struct gate_facts {
 	const struct build_facts *plain, *instrumented, *optimised;
 	const struct training_facts *training, *replay;
 	const struct profile_facts *profile;
+	const char *variant;  /* which optimised build it is, as the comparison names it */
+	bool without_profile; /* it was made without one, to be compared */
 	const struct provenance
 		*provenance;         /* of a given profile; NULL with profile->given: it has none */
 	const char *source_digest;   /* of the sources as this run found them at its start */
@@ -47,6 +49,7 @@ struct gate {
 	enum gate_moment moment;
 	enum gate_moment again; /* asked once more then; equal to moment: only once */
 	gate_fn *fn;
+	bool of_profile; /* there is nothing to ask of a build without a profile */
 	/* One line each, for `whet explain`; docs/gates.md holds the same words. */
 	const char *meaning, *default_bound, *remedy;
 };

@@ -65,16 +65,23 @@ static const struct comparison *counterpart(const struct gate_facts *f, size_t i
 	return then && then->per_run == c->per_run ? then : NULL;
 }
 
+/* Whether a row is about the build that is judged. */
+static bool is_about(const struct gate_facts *f, const struct comparisons *c, size_t i)
+{
+	return !comparisons_is_null(c, i) &&
+	       (!f->variant || strcmp(c->v[i].variant, f->variant) == 0);
+}
+
 static void tell_unmatched(const struct gate_facts *f, struct judged *j)
 {
 	const struct comparisons *now = f->bench, *then = &f->last_release->bench;
 
 	for (size_t i = 0; i < now->n; i++)
-		if (!comparisons_is_null(now, i) && !counterpart(f, i))
+		if (is_about(f, now, i) && !counterpart(f, i))
 			evidence_add(&j->e, "scenario '%s', %s: not in the last release",
 				now->v[i].scenario, now->v[i].variant);
 	for (size_t i = 0; i < then->n; i++)
-		if (!comparisons_is_null(then, i) &&
+		if (is_about(f, then, i) &&
 			!past_scenario(now, then->v[i].scenario, then->v[i].variant))
 			evidence_add(&j->e, "scenario '%s', %s: not measured any more",
 				then->v[i].scenario, then->v[i].variant);
@@ -85,7 +92,7 @@ static void judge_all(const struct gate_facts *f, struct judged *j)
 {
 	for (int o = 0; o < OUTCOMES; o++)
 		for (size_t i = 0; i < f->bench->n; i++)
-			if (!comparisons_is_null(f->bench, i) && counterpart(f, i))
+			if (is_about(f, f->bench, i) && counterpart(f, i))
 				judge(f, counterpart(f, i), &f->bench->v[i], (enum outcome)o, j);
 	tell_unmatched(f, j);
 }

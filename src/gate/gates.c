@@ -56,6 +56,7 @@ const struct gate gates[] = {
 	},
 	{
 		.name = "profile-unchanged",
+		.of_profile = true,
 		ONCE(GATE_AFTER_OPTIMISED),
 		.fn = gate_profile_unchanged,
 		.meaning = "The profile's content was what its name says before and after the "
@@ -85,6 +86,7 @@ const struct gate gates[] = {
 	},
 	{
 		.name = "stale",
+		.of_profile = true,
 		ONCE(GATE_AFTER_OPTIMISED),
 		.fn = gate_stale,
 		.meaning = "No function has another structure than the one that was trained.",
@@ -94,6 +96,7 @@ const struct gate gates[] = {
 	},
 	{
 		.name = "max-missing",
+		.of_profile = true,
 		ONCE(GATE_AFTER_OPTIMISED),
 		.fn = gate_max_missing,
 		.meaning = "The compilers found profile data for the functions of every released "
@@ -105,6 +108,7 @@ const struct gate gates[] = {
 	},
 	{
 		.name = "profile-was-used",
+		.of_profile = true,
 		ONCE(GATE_AFTER_OPTIMISED),
 		.fn = gate_profile_was_used,
 		.meaning = "Every object of the binary has a record; executed ones were compiled "
@@ -164,7 +168,10 @@ static void ask(const struct gate *g, const struct gate_facts *f, struct verdict
 		return;
 	}
 #endif
-	g->fn(f, vs);
+	if (f->without_profile && g->of_profile)
+		verdict_skip(vs, g->name, "this variant is built without a profile");
+	else
+		g->fn(f, vs);
 }
 
 static struct verdict *earlier(struct verdicts *vs, size_t n, const char *gate)

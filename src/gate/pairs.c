@@ -282,11 +282,16 @@ static char *words_missing_from(const struct strv *a, const struct strv *b)
 	return strv_join(&only, " ");
 }
 
+/* A compilation of the optimised build and its counterpart in another one. */
+struct two_builds {
+	const struct build_facts *optimised, *other;
+	bool instrumented; /* the other one is */
+};
+
 static bool compare_flags(const struct compile_record *a, const struct compile_record *b,
-	const struct build_facts *build, struct pairs *p)
+	const struct two_builds *of, struct pairs *p)
 {
-	const char *other = build->variant;
-	bool instrumented = strcmp(other, "instrumented") == 0;
+	const char *other = of->other->variant;
 	auto_strv struct strv x = STRV_INIT, y = STRV_INIT, told = STRV_INIT;
 	auto_free char *label = record_label(a);
 	size_t at;
@@ -294,10 +299,10 @@ static bool compare_flags(const struct compile_record *a, const struct compile_r
 	comparable_words(a, &x);
 	comparable_words(b, &y);
 	if (a->parent && b->parent) {
-		handed_on(b, &build->log, &told);
+		handed_on(b, &of->other->log, &told);
 		drop_last(&y, &told);
-		drop_derived(instrumented, &x);
-		drop_derived(instrumented, &y);
+		drop_derived(of->instrumented, &x);
+		drop_derived(of->instrumented, &y);
 	}
 	at = strv_first_difference(&x, &y);
 	if (at == (size_t)-1)
@@ -348,8 +353,9 @@ static void compare_identity(const struct compile_record *a, const struct compil
 }
 
 static void compare_one(
-	const struct compile_record *r, const struct build_facts *other, struct pairs *p)
+	const struct compile_record *r, const struct two_builds *of, struct pairs *p)
 {
+	const struct build_facts *other = of->other;
 	const struct compile_record *c = counterpart(r, &other->log);
 	auto_free char *label = record_label(r);
 
@@ -360,7 +366,7 @@ static void compare_one(
 			other->variant);
 		return;
 	}
-	if (!compare_flags(r, c, other, p))
+	if (!compare_flags(r, c, of, p))
 		compare_identity(r, c, other->variant, p);
 }
 
@@ -375,8 +381,11 @@ void pairs_compare(const struct gate_facts *f, struct pairs *ret)
 		const struct compile_record *r = reached.v[i];
 
 		for (size_t k = 0; k < ARRAY_SIZE(others); k++) {
+			const struct two_builds of = {
+				f->optimised, others[k], others[k] == f->instrumented};
+
 			if (others[k])
-				compare_one(r, others[k], &p);
+				compare_one(r, &of, &p);
 		}
 	}
 	*ret = p;

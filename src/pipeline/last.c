@@ -67,11 +67,11 @@ static void add_artefacts(json_t *o, const struct run *r)
 
 static json_t *build_keys(const struct run *r)
 {
-	const struct build_out *const outs[] = {
-		&r->plain, &r->track->instrumented, &r->track->optimised};
+	const struct build_out *outs[RUN_BUILDS_MAX];
+	size_t n = run_builds(r, outs);
 	json_t *keys = json_array();
 
-	for (size_t i = 0; i < ARRAY_SIZE(outs); i++)
+	for (size_t i = 0; i < n; i++)
 		if (outs[i]->key)
 			json_array_append_new(keys, json_string(outs[i]->key));
 	return keys;
@@ -83,6 +83,8 @@ int last_write(const struct run *r, struct error *err)
 	auto_free char *text_path = store_path(&r->store, REPORT_TEXT);
 	auto_json json_t *j = json_object();
 	auto_buf struct buf text = BUF_INIT;
+	const struct build_out *outs[RUN_BUILDS_MAX];
+	size_t n = run_builds(r, outs);
 	json_t *files = json_object();
 	auto_key struct node_key top;
 	char sha[SHA256_HEX];
@@ -97,9 +99,8 @@ int last_write(const struct run *r, struct error *err)
 		add_compiler(files, &r->compilers[i]);
 	if (r->rustc)
 		add_rustup(files);
-	outside_add_identities(r->plain.outside, files);
-	outside_add_identities(r->track->instrumented.outside, files);
-	outside_add_identities(r->track->optimised.outside, files);
+	for (size_t i = 0; i < n; i++)
+		outside_add_identities(outs[i]->outside, files);
 	add_artefacts(files, r);
 	json_object_set_new(j, "used", json_from_strv(r->store.used));
 	report_text(r->report, &text);
@@ -239,17 +240,16 @@ int pipeline_last_logs(const struct pipeline_last *l, struct compile_logs *ret, 
 
 void last_keep_stopped(const struct run *r, bool stopped)
 {
-	const struct build_out *const outs[] = {
-		&r->plain, &r->track->instrumented, &r->track->optimised};
+	const struct build_out *outs[RUN_BUILDS_MAX];
+	size_t n = run_builds(r, outs);
 	auto_free char *folder = store_path(&r->store, STOPPED);
 
 	if (tree_remove(folder, NULL) < 0 || !stopped || dir_create(folder, 0755, NULL) < 0)
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(outs); i++) {
+	for (size_t i = 0; i < n; i++) {
 		auto_free char *path = xasprintf("%s/%zu.json", folder, i);
 
-		if (outs[i]->facts.variant)
-			(void)build_facts_write(&outs[i]->facts, path, NULL);
+		(void)build_facts_write(&outs[i]->facts, path, NULL);
 	}
 }
 
@@ -257,7 +257,7 @@ int pipeline_stopped_logs(const char *state, struct compile_logs *ret, struct er
 {
 	struct compile_logs logs = {.slot = path_join(state, "slot")};
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < RUN_BUILDS_MAX; i++) {
 		auto_free char *path = xasprintf("%s/" STOPPED "/%zu.json", state, i);
 		struct build_facts f;
 

@@ -263,14 +263,26 @@ static int check_gcc_plan(const struct run *r, struct error *err)
 		r->plan.file, r->cc->version);
 }
 
+/* Said before the first compile. */
+static int check_choice(const struct run *r, struct error *err)
+{
+	bool released = !r->o->until || strcmp(r->o->until, "release") == 0;
+
+	if (!released || !r->o->no_bench || strcmp(r->plan.release.variant, PLAN_BEST) != 0)
+		return 0;
+	return error_set(err, ERR_USAGE,
+		"release.variant is 'best', which is told by the comparison: leave out --no-bench, "
+		"or name a variant in whet.yaml");
+}
+
 int node_probe(struct run *r, struct error *err)
 {
 	const struct plan_build *b = &r->plan.build;
 
-	if (node_release_check(r, err) < 0 || run_begin(r, err) < 0 ||
+	if (check_choice(r, err) < 0 || node_release_check(r, err) < 0 || run_begin(r, err) < 0 ||
 		buildtool_check(b, r->source_root, err) < 0 || probe_compilers(r, err) < 0 ||
-		check_gcc_plan(r, err) < 0 || make_hook(r, err) < 0 ||
-		node_relink_probe(r, err) < 0)
+		check_gcc_plan(r, err) < 0 || run_probe_settings(r, err) < 0 ||
+		make_hook(r, err) < 0 || node_relink_probe(r, err) < 0)
 		return -1;
 	r->machine = note_machine();
 	if (set_epoch(r, err) < 0)

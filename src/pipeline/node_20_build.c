@@ -15,12 +15,13 @@
 #include "store/history.h"
 #include "wrap/wrap.h"
 
-static const char *const variants[] = {"plain", "instrumented", "optimised"};
+static const char *const builds[] = {"plain", "instrumented", "optimised"};
 
 /* Everything one build needs, gathered. */
 struct building {
 	struct run *r;
 	enum toolchain_mode mode;
+	char *name; /* of the build */
 	struct build_out *out;
 	char token[65];
 	char wrapper[65], commands[65]; /* digests that the token is made of */
@@ -42,8 +43,26 @@ static struct build_out *out_of(struct run *r, enum toolchain_mode mode)
 					   : &r->track->optimised;
 }
 
+/* Of the optimised build: one without is there to tell what the profile is worth. */
+static bool has_profile(const struct run *r)
+{
+	return !r->track->variant || r->track->variant->profile;
+}
+
+/* "v3", "v3 instrumented" */
+static char *name_of(const struct run *r, enum toolchain_mode mode)
+{
+	const struct plan_variant *v = mode == MODE_PLAIN ? NULL : r->track->variant;
+
+	if (!v)
+		return xstrdup(builds[mode]);
+	return mode == MODE_OPTIMISED ? xstrdup(v->name)
+				      : xasprintf("%s %s", v->name, builds[mode]);
+}
+
 static void building_release(struct building *b)
 {
+	free(b->name);
 	free(b->slot);
 	free(b->source);
 	free(b->build);
@@ -78,15 +97,32 @@ static void set_paths(struct building *b)
 	b->target = buildtool_rust_target(&r->plan.build);
 }
 
+static struct toolchain_build build_of(const struct run *r, enum toolchain_mode mode)
+{
+	const struct plan_variant *v = mode == MODE_PLAIN ? NULL : r->track->variant;
+	bool optimised = v && mode == MODE_OPTIMISED;
+
+	/* One instrumented build serves with and without link-time optimisation: its counters are
+	 * put in before. */
+	return (struct toolchain_build){
+		.mode = mode,
+		.neutral = (v ? v->pgo : r->plan.pgo).untrained == UNTRAINED_NEUTRAL,
+		.lto = optimised ? v->lto : r->plan.build.lto,
+		.cpu = v ? v->cpu : r->plan.build.cpu,
+		.target = r->plan.build.target,
+	};
+}
+
 static void set_wrap(struct building *b)
 {
 	struct run *r = b->r;
-	bool optimised = b->mode == MODE_OPTIMISED;
+	bool profile = b->mode == MODE_OPTIMISED && has_profile(r);
 
 	for (size_t i = 0; i < r->plan.build.binary.n; i++)
 		strv_add(&b->names, path_basename(r->plan.build.binary.v[i]));
 	b->wrap = (struct wrap_node){
-		.build = {.mode = b->mode, .neutral = r->plan.pgo.untrained == UNTRAINED_NEUTRAL},
+		.build = build_of(r, b->mode),
+		.lto_linker = r->lto_linker,
 		.compilers = r->compilers,
 		.n_compilers = r->n_compilers,
 		.shim = r->o->shim,
@@ -97,7 +133,7 @@ static void set_wrap(struct building *b)
 		.slot = b->slot,
 		.target_dir = r->plan.build.tool == TOOL_CARGO ? b->build : NULL,
 		.target = b->target,
-		.profiles = optimised ? (const char *const *)r->track->profiles : NULL,
+		.profiles = profile ? (const char *const *)r->track->profiles : NULL,
 		.main = run_main_compiler(r),
 		.runtimes = b->mode == MODE_INSTRUMENTED ? r->runtimes : NULL,
 		.n_runtimes = b->mode == MODE_INSTRUMENTED ? r->n_runtimes : 0,
@@ -186,7 +222,7 @@ static int set_token(struct building *b, struct error *err)
 /* The encodings that the compilers read, each once. */
 static void list_profiles(const struct run *r, struct strv *ret)
 {
-	for (size_t i = 0; i < r->n_compilers; i++)
+	for (size_t i = 0; has_profile(r) && i < r->n_compilers; i++)
 		if (r->track->profiles[i] && !strv_has(ret, r->track->profiles[i]))
 			strv_add(ret, r->track->profiles[i]);
 }
@@ -216,7 +252,7 @@ static void build_key(const struct building *b, struct node_key *k)
 	auto_free char *epoch = xasprintf("%llu", (unsigned long long)r->epoch);
 	auto_free char *profiles = profile_names(r, false);
 
-	node_key_begin(k, "build", variants[b->mode]);
+	node_key_begin(k, "build", b->name);
 	node_key_add(k, "whet", WHET_VERSION);
 	node_key_add(k, "sources", r->sources.digest);
 	node_key_add(k, "build", r->plan.build_digest);
@@ -346,7 +382,7 @@ static int run_step(
 	auto_free char *output = xasprintf("%s/%s.log", b->state, s->label);
 	struct step_watch watch = {
 		.events = b->r->o->events,
-		.variant = variants[b->mode],
+		.variant = b->name,
 		.records = b->log,
 		.output = output,
 		.total = total,
@@ -376,7 +412,7 @@ static int run_steps(struct building *b, struct error *err)
 		(void)compile_log_read(b->log, &b->out->facts.log, NULL);
 		return -1;
 	}
-	return step_end_leftovers(b->r->o->events, variants[b->mode], err);
+	return step_end_leftovers(b->r->o->events, b->name, err);
 }
 
 static int digest_now(struct building *b, char **ret, struct error *err)
@@ -451,7 +487,7 @@ static int take_binary(struct building *b, const char *path, struct error *err)
 			"%s:%d:%d: the %s build succeeded but left no '%s'\nexpected at: %s\nset "
 			"build.binary to what the build makes",
 			b->r->plan.file, b->r->plan.build.at.line, b->r->plan.build.at.column,
-			variants[b->mode], path_basename(path), path);
+			b->name, path_basename(path), path);
 	if (wrap_binary_facts(&f->log, &b->wrap, path, &one, err) < 0) {
 		auto_free char *why = err->code == ERR_GATE ? xstrdup(err->msg) : NULL;
 
@@ -547,8 +583,8 @@ static int collect(struct building *b, int64_t start_ns, struct error *err)
 	say_bypassed(b);
 	if (outside_collect(b->r, &place, &f->log, &b->out->outside, err) < 0)
 		return -1;
-	/* The optimised build is judged as a whole, with the other gates. */
-	return b->mode == MODE_OPTIMISED ? 0 : node_gate_objects(b->r, f, err);
+	/* The optimised build is judged as a whole, with the other gates, if it has a profile. */
+	return b->mode == MODE_OPTIMISED && has_profile(b->r) ? 0 : node_gate_objects(b->r, f, err);
 }
 
 /* One added word with the parts that differ from project to project named instead of written out.
@@ -641,7 +677,7 @@ static int do_build(struct building *b, const struct node_key *k, struct error *
 	uint64_t start = clock_mono_ns();
 	int64_t begun = (int64_t)clock_real_ns();
 
-	out->facts.variant = xstrdup(variants[b->mode]);
+	out->facts.variant = xstrdup(b->name);
 	out->token = xstrdup(b->token);
 	if (digest_now(b, &out->facts.source_before, err) < 0 || prepare_slot(b, err) < 0 ||
 		wrap_prepare(&b->wrap, err) < 0 || plan_steps(b, r->o->jobs, &b->steps, err) < 0 ||
@@ -672,7 +708,7 @@ static int do_build_surely(struct building *b, const struct node_key *k, struct 
 	if (!b->touched || !inputs_held(b))
 		return 0;
 	events_note(r->o->events, "a source was written during the %s build: it is done again",
-		variants[b->mode]);
+		b->name);
 	build_out_release(b->out);
 	build_steps_release(&b->steps);
 	b->again = true;
@@ -682,7 +718,8 @@ static int do_build_surely(struct building *b, const struct node_key *k, struct 
 
 int node_build(struct run *r, enum toolchain_mode mode, struct error *err)
 {
-	struct building b = {.r = r, .mode = mode, .out = out_of(r, mode)};
+	struct building b = {
+		.r = r, .mode = mode, .name = name_of(r, mode), .out = out_of(r, mode)};
 	auto_key struct node_key key = {0};
 	int result = 0;
 
@@ -697,15 +734,15 @@ int node_build(struct run *r, enum toolchain_mode mode, struct error *err)
 	if (!reuse(&b, &key)) {
 		result = do_build_surely(&b, &key, err);
 	} else {
-		struct event e = {.kind = EVENT_NODE_REUSED, .name = variants[mode]};
+		struct event e = {.kind = EVENT_NODE_REUSED, .name = b.name};
 
 		events_emit(r->o->events, &e);
 		r->reused = true;
 		result = look_beside(&b, err);
 	}
 	if (result == 0 && b.out->no_relinks)
-		events_warning(r->o->events, "no relinks of the %s build: %s", variants[mode],
-			b.out->no_relinks);
+		events_warning(
+			r->o->events, "no relinks of the %s build: %s", b.name, b.out->no_relinks);
 	building_release(&b);
 	return result;
 }

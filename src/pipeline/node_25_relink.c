@@ -27,7 +27,10 @@ int node_relink_probe(struct run *r, struct error *err)
 
 uint32_t node_relink_count(const struct run *r, enum toolchain_mode mode)
 {
-	return r->relinker.path && mode != MODE_INSTRUMENTED ? r->plan.bench.relinks : 0;
+	/* Of the plan's own: what a layout alone changes is much the same for a variant. */
+	return r->relinker.path && mode != MODE_INSTRUMENTED && !r->track->variant
+		       ? r->plan.bench.relinks
+		       : 0;
 }
 
 static int take_one(struct build_out *out, const struct wrap_node *w, const struct binary_fact *b,

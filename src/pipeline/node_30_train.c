@@ -51,7 +51,7 @@ static int train_key(struct run *r, struct node_key *k, struct error *err)
 {
 	int result;
 
-	node_key_begin(k, "train", "");
+	node_key_begin(k, "train", r->track->variant ? r->track->variant->name : "");
 	node_key_add(k, "whet", WHET_VERSION);
 	result = node_key_training(r, k, err);
 	node_key_add(k, "instrumented", r->track->instrumented.key);
@@ -181,11 +181,11 @@ static int known_images(struct run *r, struct images *ret, struct error *err)
 static int train_images(
 	struct run *r, const struct node_key *k, const struct images *images, struct error *err)
 {
-	auto_free char *folder = path_join(r->scratch, "train");
-	auto_free char *bin = path_join(r->scratch, "instrumented");
-	auto_free char *profiles = path_join(r->scratch, "profiles");
-	auto_free char *proof = path_join(r->scratch, "proof");
-	auto_free char *phases = path_join(r->scratch, TRAIN_PHASES);
+	auto_free char *folder = run_track_scratch(r, "train");
+	auto_free char *bin = run_track_scratch(r, "instrumented");
+	auto_free char *profiles = run_track_scratch(r, "profiles");
+	auto_free char *proof = run_track_scratch(r, "proof");
+	auto_free char *phases = run_track_scratch(r, TRAIN_PHASES);
 	auto_free char *sources = run_source_prefix(r);
 	auto_strv struct strv binaries = STRV_INIT;
 	uint64_t start = clock_mono_ns();

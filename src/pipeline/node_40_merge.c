@@ -197,7 +197,7 @@ static int merge_trained(struct run *r, struct error *err)
 	auto_key struct node_key key = {0};
 	char sha[SHA256_HEX];
 
-	node_key_begin(&key, "merge", "");
+	node_key_begin(&key, "merge", r->track->variant ? r->track->variant->name : "");
 	node_key_add(&key, "whet", WHET_VERSION);
 	key_training(r, &key);
 	run_key_compilers(r, &key);

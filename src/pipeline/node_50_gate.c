@@ -15,6 +15,12 @@ static const struct build_facts *if_built(const struct build_out *b)
 	return b->facts.variant ? &b->facts : NULL;
 }
 
+struct verdicts *run_verdicts(struct run *r)
+{
+	return r->track->variant ? &r->track->verdicts : &r->report->verdicts;
+}
+
+/* Of what stops the build: a variant does not. */
 static int keep_verdicts(struct run *r, struct error *err)
 {
 	auto_free char *folder = store_path(&r->store, "last");
@@ -84,7 +90,7 @@ static int look_at_object(
 static int fail_evidence(struct run *r, struct unrecorded *u, const char *summary,
 	const char *remedy, struct error *err)
 {
-	struct verdicts *vs = &r->report->verdicts;
+	struct verdicts *vs = run_verdicts(r);
 	const struct gate *g = gate_find("profile-was-used");
 	size_t from = vs->n;
 
@@ -157,7 +163,7 @@ int node_gate_objects(struct run *r, const struct build_facts *f, struct error *
 
 int node_gate_copied(struct run *r, struct error *err)
 {
-	struct verdicts *vs = &r->report->verdicts;
+	struct verdicts *vs = run_verdicts(r);
 	size_t from = vs->n;
 
 	verdict_add(vs, "same-source", VERDICT_FAIL,
@@ -174,7 +180,7 @@ int node_gate_copied(struct run *r, struct error *err)
 int node_gate_outside(struct run *r, struct error *err)
 {
 	const struct build_out *others[] = {&r->plain, &r->track->instrumented};
-	struct verdicts *vs = &r->report->verdicts;
+	struct verdicts *vs = run_verdicts(r);
 	size_t from = vs->n;
 
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
@@ -208,7 +214,7 @@ int node_gate_outside(struct run *r, struct error *err)
 
 int node_gate(struct run *r, enum gate_moment moment, struct error *err)
 {
-	struct verdicts *vs = &r->report->verdicts;
+	struct verdicts *vs = run_verdicts(r);
 	struct past_build last = {0};
 	auto_free char *problem = NULL;
 	size_t from = vs->n;
@@ -220,6 +226,8 @@ int node_gate(struct run *r, enum gate_moment moment, struct error *err)
 		.training = r->track->train_key ? &r->track->training : NULL,
 		.replay = moment == GATE_FINAL ? &r->track->replay : NULL,
 		.profile = r->track->profile.sha256 ? &r->track->profile : NULL,
+		.variant = run_variant_name(r->track),
+		.without_profile = r->track->variant && !r->track->variant->profile,
 		.provenance = r->track->has_provenance ? &r->track->provenance : NULL,
 		.source_digest = r->sources.digest,
 		.training_digest = r->plan.training_digest,

@@ -31,8 +31,15 @@ int run_ship(struct run *r, const char *name, const struct strv *files, struct s
 
 static int ship(struct run *r, struct build_out *b, struct error *err)
 {
-	auto_free char *name = xasprintf("ship-%s", b->facts.variant);
+	bool plain = b == &r->plain;
+	auto_free char *name =
+		xasprintf("ship-%s", plain               ? PLAN_PLAIN
+				     : r->track->variant ? r->track->variant->file_name
+							 : PLAN_OWN);
 
+	/* The plain one ships once, whatever is compared with it. */
+	if (b->shipped.n)
+		return 0;
 	return run_ship(r, name, &b->binaries, &b->shipped, err);
 }
 
@@ -55,7 +62,7 @@ static int replay_key(struct run *r, struct node_key *k, struct error *err)
 {
 	int result;
 
-	node_key_begin(k, "replay", "");
+	node_key_begin(k, "replay", r->track->variant ? r->track->variant->name : "");
 	node_key_add(k, "whet", WHET_VERSION);
 	result = node_key_training(r, k, err);
 	for (size_t i = 0; i < r->track->optimised.shipped.n; i++) {
@@ -71,7 +78,7 @@ static int replay_key(struct run *r, struct node_key *k, struct error *err)
 
 static int replay_fresh(struct run *r, const struct node_key *k, struct error *err)
 {
-	auto_free char *folder = path_join(r->scratch, "replay");
+	auto_free char *folder = run_track_scratch(r, "replay");
 	auto_json json_t *record = NULL;
 	auto_free char *node = NULL, *facts = NULL;
 	struct train_options o = {

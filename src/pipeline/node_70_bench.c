@@ -1,4 +1,4 @@
-/* Bench: plain against pgo, as they ship. */
+/* Bench: plain against pgo and the variants, as they ship. */
 #include <string.h>
 
 #include "base/file.h"
@@ -11,14 +11,14 @@
 int node_bench(struct run *r, struct error *err)
 {
 	auto_free char *folder = path_join(r->scratch, "bench");
-	const struct bench_variant variants[] = {
-		{"plain", &r->plain.shipped},
-		{"pgo", &r->track->optimised.shipped},
+	struct bench_variant variants[2 + PLAN_VARIANTS_MAX] = {
+		{PLAN_PLAIN, &r->plain.shipped},
+		{PLAN_OWN, &r->own.optimised.shipped},
 	};
+	size_t n = 2;
 	struct bench_options o = {
 		.plan = &r->plan,
 		.variants = variants,
-		.n_variants = ARRAY_SIZE(variants),
 		.folder = folder,
 		.self = r->o->self,
 		.events = r->o->events,
@@ -31,6 +31,11 @@ int node_bench(struct run *r, struct error *err)
 		return 0;
 	}
 	why_say_because(r, "runs: figures are never reused");
+	for (size_t i = 0; i < r->n_variants; i++)
+		if (!r->variants[i].out)
+			variants[n++] = (struct bench_variant){
+				r->variants[i].variant->name, &r->variants[i].optimised.shipped};
+	o.n_variants = n;
 	if (dir_create(folder, 0711, err) < 0)
 		return -1;
 	note_calibration(

@@ -40,12 +40,19 @@ static char *base_name(const struct run *r)
 	return xasprintf("%s-%s-%s", r->plan.project, r->version, r->plan.build.target);
 }
 
-static int archive(
-	struct releasing *x, const struct build_out *b, const char *suffix, struct error *err)
+/* As it stands in the names of files. */
+static const char *file_name(const struct track *t)
+{
+	return t->variant ? t->variant->file_name : PLAN_OWN;
+}
+
+/* t: whose optimised build it is; NULL: the plain one. */
+static int archive(struct releasing *x, const struct track *t, struct error *err)
 {
 	struct run *r = x->r;
+	const struct build_out *b = t ? &t->optimised : &r->plain;
 	auto_free char *base = base_name(r);
-	auto_free char *top = xasprintf("%s%s", base, suffix);
+	auto_free char *top = xasprintf("%s%s%s", base, t ? "-" : "", t ? file_name(t) : "");
 	auto_free char *name = xasprintf("%s.tar.gz", top);
 	auto_free char *path = path_join(x->folder, name);
 	size_t n = b->shipped.n + r->plan.release.files.n;
@@ -63,7 +70,7 @@ static int archive(
 	if (release_archive(path, top, files, n, r->epoch, err) < 0)
 		return -1;
 	strv_add(&x->names, name);
-	note_artefact(r, x->folder, name, b == &r->plain ? "plain" : "pgo");
+	note_artefact(r, x->folder, name, t ? run_variant_name(t) : PLAN_PLAIN);
 	return 0;
 }
 
@@ -71,14 +78,14 @@ static int put_profile(struct releasing *x, struct error *err)
 {
 	struct run *r = x->r;
 	auto_free char *base = base_name(r);
-	const char *published = path_basename(r->track->published);
-	auto_free char *name = xasprintf(
-		"%s-pgo%s", base, strstr(published, ".gcda") ? ".gcda.tar.gz" : ".profdata");
+	const char *published = path_basename(r->chosen->published);
+	auto_free char *name = xasprintf("%s-%s%s", base, file_name(r->chosen),
+		strstr(published, ".gcda") ? ".gcda.tar.gz" : ".profdata");
 	auto_free char *beside = xasprintf("%s.json", name);
 	auto_free char *path = path_join(x->folder, name);
 	auto_free char *beside_path = path_join(x->folder, beside);
 
-	if (file_copy(r->track->published, path, 0644, err) < 0 ||
+	if (file_copy(r->chosen->published, path, 0644, err) < 0 ||
 		provenance_write(&r->report->provenance, beside_path, err) < 0)
 		return -1;
 	strv_add(&x->names, name);
@@ -208,12 +215,12 @@ int node_release_check(const struct run *r, struct error *err)
 
 static int fill(struct releasing *x, struct error *err)
 {
-	struct run *r = x->r;
+	const struct track *t = x->r->chosen;
+	bool profile = t && (!t->variant || t->variant->profile);
 
 	if (tree_remove(x->folder, err) < 0 || dir_create(x->folder, 0755, err) < 0 ||
-		archive(x, &r->plain, "", err) < 0 ||
-		archive(x, &r->track->optimised, "-pgo", err) < 0 || put_profile(x, err) < 0 ||
-		put_report(x, err) < 0)
+		archive(x, NULL, err) < 0 || (t && archive(x, t, err) < 0) ||
+		(profile && put_profile(x, err) < 0) || put_report(x, err) < 0)
 		return -1;
 	return release_checksums(x->folder, &x->names, err);
 }

@@ -47,7 +47,7 @@ static int stage_bench(struct run *r, struct error *err)
 {
 	if (node_bench(r, err) < 0 || node_luck(r, err) < 0)
 		return -1;
-	return node_gate(r, GATE_AFTER_BENCH, err);
+	return node_choose(r, err);
 }
 
 /* The order of the data flow. `name` is what --until takes. */
@@ -62,12 +62,13 @@ static const struct stage {
 	{"merge", "merge", node_merge},
 	{"optimise", "optimised build", stage_optimised},
 	{"check", "check", node_check},
+	{"variants", "variants", node_variants},
 	{"bench", "bench", stage_bench},
 	{"release", "release", node_release},
 };
 
 const char *const pipeline_stages[] = {"probe", "plain", "instrument", "train", "merge", "optimise",
-	"check", "bench", "release", NULL};
+	"check", "variants", "bench", "release", NULL};
 
 static uint64_t cpu_so_far(void)
 {
@@ -142,7 +143,11 @@ static void note_layouts(struct report *p, const struct build_facts *a, const st
 /* Hands the facts over; the nodes that need them have run. */
 static void end_report(struct run *r)
 {
+	const struct build_out *builds[RUN_BUILDS_MAX];
+	struct track *t = r->chosen ? r->chosen : &r->own;
+	struct track *from = t->from ? t->from : t;
 	struct report *p = r->report;
+	size_t n;
 
 	if (r->reported)
 		return;
@@ -152,23 +157,23 @@ static void end_report(struct run *r)
 	for (size_t i = 0; i < r->n_compilers; i++)
 		if (!strv_has(&p->tools, r->compilers[i].version))
 			strv_add(&p->tools, r->compilers[i].version);
-	note_launchers(p, &r->plain.facts.log);
-	note_launchers(p, &r->track->instrumented.facts.log);
-	note_launchers(p, &r->track->optimised.facts.log);
-	note_layouts(p, &r->plain.facts, &r->track->optimised.facts);
+	n = run_builds(r, builds);
+	for (size_t i = 0; i < n; i++)
+		note_launchers(p, &builds[i]->facts.log);
+	note_layouts(p, &r->plain.facts, &r->own.optimised.facts);
 	note_past(r);
 	strv_add_all(&p->added_plain, &r->plain.added);
-	strv_add_all(&p->added_instrumented, &r->track->instrumented.added);
-	strv_add_all(&p->added_optimised, &r->track->optimised.added);
-	p->training = r->track->training;
-	r->track->training = (struct training_facts){0};
-	p->coverage = r->track->coverage;
-	p->has_coverage = r->track->has_coverage;
-	r->track->coverage = (struct coverage_facts){0};
-	p->profile = r->track->profile;
-	r->track->profile = (struct profile_facts){0};
-	p->provenance = r->track->provenance;
-	r->track->provenance = (struct provenance){0};
+	strv_add_all(&p->added_instrumented, &from->instrumented.added);
+	strv_add_all(&p->added_optimised, &t->optimised.added);
+	p->training = from->training;
+	from->training = (struct training_facts){0};
+	p->coverage = from->coverage;
+	p->has_coverage = from->has_coverage;
+	from->coverage = (struct coverage_facts){0};
+	p->profile = from->profile;
+	from->profile = (struct profile_facts){0};
+	p->provenance = from->provenance;
+	from->provenance = (struct provenance){0};
 	p->labelled = p->labelled || verdicts_failed(&p->verdicts);
 }
 
@@ -206,7 +211,9 @@ static int run_stages(struct run *r, struct error *err)
 {
 	say_why_at_all(r);
 	for (size_t i = 0; i < ARRAY_SIZE(stages); i++) {
-		if (run_stage(r, &stages[i], err) < 0)
+		bool left_out = stages[i].run == node_variants && !r->plan.n_variants;
+
+		if (!left_out && run_stage(r, &stages[i], err) < 0)
 			return -1;
 		if (r->o->until && strcmp(r->o->until, stages[i].name) == 0)
 			return 0;
@@ -259,7 +266,8 @@ static int keep_budget(struct run *r, uint64_t budget, struct error *err)
 /* Hands over what the builds recorded. The run has ended: nothing needs it any more. */
 static void hand_over_logs(struct run *r, struct compile_logs *to)
 {
-	struct build_out *const outs[] = {&r->plain, &r->track->instrumented, &r->track->optimised};
+	const struct build_out *outs[RUN_BUILDS_MAX];
+	size_t n = run_builds(r, outs);
 
 	if (!to)
 		return;
@@ -267,12 +275,12 @@ static void hand_over_logs(struct run *r, struct compile_logs *to)
 	to->source = xstrdup(r->source_root);
 	to->copy = run_source_copy(r);
 	to->kept = r->plain.token ? last_kept(&r->store, r->plain.token) : NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(outs); i++) {
-		if (!outs[i]->facts.variant)
-			continue;
+	for (size_t i = 0; i < n; i++) {
+		struct build_out *out = (struct build_out *)(uintptr_t)outs[i];
+
 		array_reserve(to->v, to->n, to->cap);
-		to->v[to->n++] = outs[i]->facts;
-		outs[i]->facts = (struct build_facts){0};
+		to->v[to->n++] = out->facts;
+		out->facts = (struct build_facts){0};
 	}
 }
 

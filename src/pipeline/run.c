@@ -176,16 +176,26 @@ int run_open(struct run *r, const struct pipeline_options *o, struct error *err)
 	return set_version(r);
 }
 
-static void track_release(struct track *t)
+/* What no two tracks share. */
+static void track_release_end(struct track *t)
 {
 	for (size_t i = 0; i < t->n_final; i++)
 		elf_facts_release(&t->final_facts[i]);
 	free(t->final_facts);
 	free(t->final_names);
-	build_out_release(&t->instrumented);
 	build_out_release(&t->optimised);
-	training_facts_release(&t->training);
 	training_facts_release(&t->replay);
+	verdicts_release(&t->verdicts);
+	free(t->out);
+}
+
+static void track_release(struct track *t)
+{
+	track_release_end(t);
+	if (t->from)
+		return;
+	build_out_release(&t->instrumented);
+	training_facts_release(&t->training);
 	profile_facts_release(&t->profile);
 	coverage_facts_release(&t->coverage);
 	provenance_release(&t->provenance);
@@ -203,6 +213,9 @@ void run_close(struct run *r)
 		compiler_release(&r->compilers[i]);
 	free(r->compilers);
 	build_out_release(&r->plain);
+	for (size_t i = 0; i < r->n_variants; i++)
+		track_release(&r->variants[i]);
+	free(r->variants);
 	track_release(&r->own);
 	source_tree_release(&r->sources);
 	strv_release(&r->skip);
@@ -213,6 +226,7 @@ void run_close(struct run *r)
 	free(r->toolchain_id);
 	free(r->rustc_wrapper);
 	strv_release(&r->bypassed);
+	free(r->lto_linker);
 	free(r->hook);
 	lld_release(&r->relinker);
 	free(r->no_relinks);

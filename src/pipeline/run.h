@@ -35,6 +35,9 @@ struct build_out {
 
 /* One way to an optimised build: what is instrumented, trained, merged and optimised for it. */
 struct track {
+	const struct plan_variant *variant; /* NULL: the plan's own */
+	/* Whose are all things up to the profile: they are not released here; NULL: its own. */
+	struct track *from;
 	struct build_out instrumented, optimised;
 	char *train_key;
 	struct training_facts training, replay;
@@ -50,6 +53,9 @@ struct track {
 	struct elf_facts *final_facts;
 	const char **final_names;
 	size_t n_final;
+	/* Of a variant alone: what its gates say; those of the plan's own are the report's. */
+	struct verdicts verdicts;
+	char *out; /* why it can be neither compared nor released; NULL: it can */
 };
 
 struct run {
@@ -77,6 +83,7 @@ struct run {
 	char *rustc_wrapper;           /* of cargo's settings; NULL: none */
 	struct strv bypassed;          /* launchers of which that was said */
 	char *toolchain_id;            /* digest of the compilers' identities */
+	char *lto_linker;              /* see toolchain_lto_linker(); NULL */
 	char *hook;                    /* object of the fork hook */
 	struct lld relinker;           /* makes the relinks; without path: none are made */
 	char *no_relinks;              /* why there is none although it was asked for; NULL */
@@ -84,14 +91,21 @@ struct run {
 	size_t n_runtimes;
 	char *scratch; /* fresh folder that other users can traverse; removed at the end */
 	struct build_out plain;
-	struct track own;       /* what the plan asks for */
+	struct track own; /* what the plan asks for */
+	/* The plan's variants in their order. */
+	struct track *variants;
+	size_t n_variants;
 	struct track *track;    /* the one that the nodes work on */
+	struct track *chosen;   /* is released beside plain; NULL: none is, or none is chosen yet */
 	json_t *tool_files;     /* of each compiler that was called, see tool_files.h */
 	struct strv conditions; /* what the phases' `when:` commands say, see train_conditions() */
 };
 
 /* Adds the compilers that the plain build was seen to call beside the plan's own. */
 int run_probe_beside(struct run *r, struct error *err);
+/* Whether the compilers can do what the plan and its variants say of link-time optimisation and
+ * processors; sets lto_linker. */
+int run_probe_settings(struct run *r, struct error *err);
 /* The one whose profile runtime the program gets. */
 const struct compiler *run_main_compiler(const struct run *r);
 /* Any C compiler. */
@@ -122,6 +136,26 @@ int node_gate_copied(struct run *r, struct error *err);
 /* same-source, for files outside the sources that the builds read. */
 int node_gate_outside(struct run *r, struct error *err);
 int node_check(struct run *r, struct error *err);
+/* Builds, judges and checks each variant. One that fails is out; that stops nothing. */
+int node_variants(struct run *r, struct error *err);
+/* The name of a track's optimised build in reports. */
+const char *run_variant_name(const struct track *t);
+/* The path of a file or folder in the scratch folder that belongs to the track that the nodes work
+ * on. Caller frees. */
+char *run_track_scratch(const struct run *r, const char *name);
+/* The failed ones, "gate: summary; …"; NULL: there are none. Caller frees. */
+char *run_failed_gates(const struct verdicts *vs);
+/* Takes a variant out for an error that is about it alone; passes others on. */
+int run_rule_out(struct run *r, struct track *t, struct error *why, struct error *err);
+/* Asks the gates of the comparison and chooses what is released: r->chosen. ERR_GATE: a gate is
+ * against what the plan wants to release; the message holds what is proposed. */
+int node_choose(struct run *r, struct error *err);
+/* Where the verdicts of the track that the nodes work on go. */
+struct verdicts *run_verdicts(struct run *r);
+/* All builds that there are so far, in the order in which they were made: at most
+ * RUN_BUILDS_MAX. Returns how many. */
+#define RUN_BUILDS_MAX (3 + 2 * PLAN_VARIANTS_MAX)
+size_t run_builds(const struct run *r, const struct build_out **ret);
 /* Copies files as they ship (stripped, unless the plan says otherwise) into the folder `name` of
  * the scratch folder; adds their paths to ret. */
 int run_ship(struct run *r, const char *name, const struct strv *files, struct strv *ret,

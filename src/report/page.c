@@ -16,6 +16,7 @@ static void add_sections(struct doc *d, const struct report *r)
 {
 	section_glance(d, r);
 	section_comparison(d, r);
+	section_variants(d, r);
 	section_luck(d, r);
 	section_history(d, r);
 	section_gates(d, r);

@@ -32,6 +32,7 @@ void report_release(struct report *r)
 	}
 	free(r->repeats);
 	luck_release(&r->luck);
+	decision_release(&r->decision);
 	for (size_t i = 0; i < r->n_layouts; i++)
 		free(r->layouts[i].name);
 	free(r->layouts);

@@ -8,6 +8,7 @@
 #include "facts/calibration.h"
 #include "facts/compile.h"
 #include "facts/coverage.h"
+#include "facts/decision.h"
 #include "facts/luck.h"
 #include "facts/past.h"
 #include "facts/profile_facts.h"
@@ -70,7 +71,8 @@ struct report {
 	struct calibration calibration; /* of this machine; without runs: none is known */
 	struct report_repeat *repeats;  /* further runs of `comparisons` */
 	size_t n_repeats;
-	struct luck luck; /* what a mere relink changes; relinks 0: not asked */
+	struct decision decision; /* between the variants */
+	struct luck luck;         /* what a mere relink changes; relinks 0: not asked */
 	struct report_layout *layouts;
 	size_t n_layouts, cap_layouts;
 	/* Measured builds of this target in the project's history, the newest last, and behind them

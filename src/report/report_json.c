@@ -169,6 +169,18 @@ static json_t *relinks_json(const struct report *r)
 	return o;
 }
 
+/* Every figure carries the label of its build. */
+static json_t *variants_json(const struct report *r)
+{
+	const char *label = report_label(r);
+	json_t *o = decision_json(&r->decision), *one;
+	size_t i;
+
+	json_array_foreach(json_object_get(o, "variants"), i, one)
+		json_object_set_new(one, "label", *label ? json_string(label) : json_null());
+	return o;
+}
+
 static json_t *launchers_json(const struct report *r)
 {
 	json_t *a = json_array();
@@ -261,6 +273,7 @@ json_t *report_json(const struct report *r)
 	json_object_set_new(o, "launchers", launchers_json(r));
 	json_object_set_new(o, "bench", r->comparisons.n ? report_bench_json(r) : json_null());
 	json_object_set_new(o, "relinks", r->luck.relinks ? relinks_json(r) : json_null());
+	json_object_set_new(o, "variants", r->decision.n ? variants_json(r) : json_null());
 	json_object_set_new(o, "layout", layout_json(r));
 	json_object_set_new(o, "history", history_json(r));
 	json_object_set_new(o, "artefacts", artefacts_json(r));

@@ -10,6 +10,7 @@
 #include "report/luck.h"
 #include "report/report.h"
 #include "report/text.h"
+#include "report/variants.h"
 
 void report_change_text(const struct comparison *c, struct buf *out)
 {
@@ -350,6 +351,7 @@ void report_text(const struct report *r, struct buf *out)
 		buf_addc(out, '\n');
 	}
 	report_bench_text(r, label, out);
+	variants_text(&r->decision, label, out);
 	luck_text(&r->luck, label, out);
 	layout_text(r, label, out);
 	while (out->n > 1 && out->p[out->n - 1] == '\n' && out->p[out->n - 2] == '\n')

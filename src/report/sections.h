@@ -10,6 +10,7 @@ void section_comparison(struct doc *d, const struct report *r); /* with drift */
 /* A part of it: what stands beside the figures. label: as report_label() gives it. */
 void section_counters(
 	struct doc *d, const char *title, const struct comparisons *c, const char *label);
+void section_variants(struct doc *d, const struct report *r);
 void section_luck(struct doc *d, const struct report *r);
 void section_history(struct doc *d, const struct report *r);
 void section_gates(struct doc *d, const struct report *r);

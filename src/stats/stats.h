@@ -61,12 +61,25 @@ struct stats_frame {
 int stats_compare(const struct samples *s, const struct stats_frame *f, struct comparisons *ret,
 	struct error *err);
 
-/* ---- Two measurements ------------------------------------------------------------------------ */
-
 /* An estimate with its 95 % interval. */
 struct interval {
 	double at, low, high;
 };
+
+/* One variant against another, all scenarios together. */
+struct stats_rival {
+	uint32_t variant;      /* index in the samples */
+	struct interval ratio; /* to the other one; low and high NAN: too few launches */
+	bool less, more;       /* what it is shown to cost against the other one */
+};
+/* Each of v against `base`, which may be any variant of the frame: as the figure of all scenarios
+ * of stats_compare() (by f->weights, or of the only scenario), and the intervals and tests hold
+ * together over v. ERR_MISMATCH as stats_compare(), and for several scenarios without weights. */
+int stats_rivals(const struct samples *s, const struct stats_frame *f, uint32_t base,
+	struct stats_rival *v, size_t n, struct error *err);
+
+/* ---- Two measurements ------------------------------------------------------------------------ */
+
 /* a - b, of two independent estimates, by their intervals alone: the method of variance estimates
  * recovery (Zou and Donner 2008, Statistics in Medicine 27, 1693-1702). Where one interval is
  * wider to one side, so is the result. */

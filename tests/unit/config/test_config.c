@@ -506,6 +506,37 @@ static void test_root_and_missing_file(void **state)
 	error_release(&err);
 }
 
+/* What a variant does not say is what build: says, wherever that stands. */
+static void test_variants(void **state)
+{
+	struct plan p;
+	const struct plan_variant *v;
+
+	read_valid("variants.yaml", &p);
+	assert_int_equal(p.build.lto, PLAN_LTO_FULL);
+	assert_string_equal(p.build.cpu, "x86-64-v2");
+	assert_int_equal(p.n_variants, 3);
+	v = plan_find_variant(&p, "pgo+lto");
+	assert_ptr_equal(v, &p.variants[0]);
+	assert_int_equal(v->lto, PLAN_LTO_THIN);
+	assert_string_equal(v->cpu, "x86-64-v2");
+	assert_string_equal(v->file_name, "pgo+lto");
+	assert_true(v->profile);
+	assert_int_equal(v->pgo.untrained, UNTRAINED_COLD);
+	assert_int_equal(v->at.line, 3);
+	v = plan_find_variant(&p, "v3 without profile");
+	assert_int_equal(v->lto, PLAN_LTO_DEFAULT);
+	assert_string_equal(v->cpu, "x86-64-v3");
+	assert_string_equal(v->file_name, "v3-without-profile");
+	assert_false(v->profile);
+	v = plan_find_variant(&p, "neutral");
+	assert_int_equal(v->lto, PLAN_LTO_FULL);
+	assert_null(v->cpu);
+	assert_int_equal(v->pgo.untrained, UNTRAINED_NEUTRAL);
+	assert_null(plan_find_variant(&p, "pgo"));
+	plan_release(&p);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -523,6 +554,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_digests),
 		cmocka_unit_test(test_bench_false),
 		cmocka_unit_test(test_root_and_missing_file),
+		cmocka_unit_test(test_variants),
 		cmocka_unit_test(test_rejects),
 		cmocka_unit_test(test_file_size_limit),
 		cmocka_unit_test(test_error_limit),

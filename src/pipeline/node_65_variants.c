@@ -1,0 +1,136 @@
+/* Variants: further optimised builds with the profile of the plan's own training, judged by the
+ * same gates. The plan's own has passed them by now. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "pipeline/run.h"
+
+const char *run_variant_name(const struct track *t)
+{
+	return t->variant ? t->variant->name : PLAN_OWN;
+}
+
+static void add_build(const struct build_out *b, const struct build_out **ret, size_t *n)
+{
+	if (b->facts.variant)
+		ret[(*n)++] = b;
+}
+
+size_t run_builds(const struct run *r, const struct build_out **ret)
+{
+	size_t n = 0;
+
+	add_build(&r->plain, ret, &n);
+	add_build(&r->own.instrumented, ret, &n);
+	add_build(&r->own.optimised, ret, &n);
+	for (size_t i = 0; i < r->n_variants; i++) {
+		if (!r->variants[i].from)
+			add_build(&r->variants[i].instrumented, ret, &n);
+		add_build(&r->variants[i].optimised, ret, &n);
+	}
+	return n;
+}
+
+char *run_track_scratch(const struct run *r, const char *name)
+{
+	const struct plan_variant *v = r->track->variant;
+
+	return xasprintf("%s/%s%s%s", r->scratch, name, v ? "-" : "", v ? v->file_name : "");
+}
+
+/* Whether the same instrumented build serves both: what the compiler does before it puts in the
+ * counters depends on the processor, and of a function with other counters the data is stale. */
+static bool same_training(const char *cpu, const char *other)
+{
+	return strcmp(cpu ? cpu : "", other ? other : "") == 0;
+}
+
+/* A track that has the profile that this variant needs, or NULL. */
+static struct track *lender(struct run *r, const struct plan_variant *v)
+{
+	if (!v->profile || r->o->profile || same_training(v->cpu, r->plan.build.cpu))
+		return &r->own;
+	for (size_t i = 0; i < r->n_variants; i++) {
+		struct track *t = &r->variants[i];
+
+		if (t->published && !t->from && same_training(v->cpu, t->variant->cpu))
+			return t;
+	}
+	return NULL;
+}
+
+static struct track *begin(struct run *r, const struct plan_variant *v)
+{
+	struct track *from = lender(r, v);
+	struct track *t = &r->variants[r->n_variants++];
+
+	if (from) {
+		*t = *from;
+		t->from = from;
+		t->optimised = (struct build_out){0};
+		t->replay = (struct training_facts){0};
+		t->final_facts = NULL;
+		t->final_names = NULL;
+		t->n_final = 0;
+		t->verdicts = (struct verdicts){0};
+		t->out = NULL;
+	}
+	t->variant = v;
+	return t;
+}
+
+static int run_one(struct run *r, struct error *err)
+{
+	if (!r->track->from && (node_build(r, MODE_INSTRUMENTED, err) < 0 ||
+				       node_train(r, err) < 0 || node_merge(r, err) < 0))
+		return -1;
+	if (node_build(r, MODE_OPTIMISED, err) < 0 || node_gate(r, GATE_AFTER_OPTIMISED, err) < 0 ||
+		node_gate_outside(r, err) < 0)
+		return -1;
+	return node_check(r, err);
+}
+
+char *run_failed_gates(const struct verdicts *vs)
+{
+	auto_strv struct strv lines = STRV_INIT;
+
+	for (size_t i = 0; i < vs->n; i++)
+		if (vs->v[i].state == VERDICT_FAIL)
+			strv_addf(&lines, "%s: %s", vs->v[i].gate, vs->v[i].summary);
+	return lines.n ? strv_join(&lines, "; ") : NULL;
+}
+
+/* What a gate says against it, or a compiler that cannot make it, is a result like any other. What
+ * keeps whet from working at all is not. */
+int run_rule_out(struct run *r, struct track *t, struct error *why, struct error *err)
+{
+	if (why->code != ERR_GATE && why->code != ERR_CHILD)
+		return error_move(err, why);
+	t->out = run_failed_gates(&t->verdicts);
+	if (!t->out)
+		t->out = xstrndup(why->msg, strcspn(why->msg, "\n"));
+	events_warning(r->o->events, "the variant '%s' is out: %s", t->variant->name, why->msg);
+	error_release(why);
+	return 0;
+}
+
+int node_variants(struct run *r, struct error *err)
+{
+	bool all_reused = true;
+	int result = 0;
+
+	r->variants = xcalloc(r->plan.n_variants, sizeof(*r->variants));
+	for (size_t i = 0; i < r->plan.n_variants && result == 0; i++) {
+		struct error why = ERROR_INIT;
+
+		r->track = begin(r, &r->plan.variants[i]);
+		r->reused = false;
+		if (run_one(r, &why) < 0)
+			result = run_rule_out(r, r->track, &why, err);
+		all_reused = all_reused && r->reused;
+	}
+	r->track = &r->own;
+	r->reused = all_reused;
+	return result;
+}

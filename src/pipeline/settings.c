@@ -1,0 +1,45 @@
+/* What the plan and its variants ask of all calls: said to be impossible before the first compile.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "pipeline/run.h"
+
+static bool wants_lto(const struct run *r)
+{
+	bool wanted = r->plan.build.lto > PLAN_LTO_NONE;
+
+	for (size_t i = 0; i < r->plan.n_variants; i++)
+		wanted |= r->plan.variants[i].lto > PLAN_LTO_NONE;
+	return wanted;
+}
+
+/* cargo's program is linked as its rustc says. */
+static int find_linker(struct run *r, struct error *err)
+{
+	if (!wants_lto(r) || r->rustc || !r->cc)
+		return 0;
+	return toolchain_lto_linker(r->cc, getenv("PATH"), &r->lto_linker, err);
+}
+
+static int check_cpu(const struct run *r, const char *cpu, struct error *err)
+{
+	const struct toolchain_build b = {.cpu = cpu, .target = r->plan.build.target};
+	const struct compiler *const used[] = {r->rustc, r->cc};
+
+	for (size_t i = 0; i < ARRAY_SIZE(used); i++)
+		if (used[i] && toolchain_check_cpu(used[i], &b, getenv("PATH"), err) < 0)
+			return -1;
+	return 0;
+}
+
+int run_probe_settings(struct run *r, struct error *err)
+{
+	if (check_cpu(r, r->plan.build.cpu, err) < 0)
+		return -1;
+	for (size_t i = 0; i < r->plan.n_variants; i++)
+		if (check_cpu(r, r->plan.variants[i].cpu, err) < 0)
+			return -1;
+	return find_linker(r, err);
+}
