@@ -275,7 +275,7 @@ int gcc_profile_localise(struct run *r, struct error *err)
 {
 	struct localising l = {.r = r,
 		.slot = store_path(&r->store, "slot"),
-		.from = path_join(r->scratch, "gcc-unpacked"),
+		.from = run_track_scratch(r, "gcc-unpacked"),
 		.to = store_path(&r->store, "profiles/making.gcda")};
 	int result = 0;
 

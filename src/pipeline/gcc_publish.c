@@ -352,8 +352,8 @@ static int merge(struct run *r, const char *to, struct error *err)
 int gcc_profile_publish(struct run *r, const char *path, struct error *err)
 {
 	struct publishing p = {.r = r, .slot = store_path(&r->store, "slot")};
-	auto_free char *merged = path_join(r->scratch, "gcc-merged");
-	auto_free char *folder = path_join(r->scratch, "gcc-published");
+	auto_free char *merged = run_track_scratch(r, "gcc-merged");
+	auto_free char *folder = run_track_scratch(r, "gcc-published");
 	int result = tree_remove(merged, err) < 0 || merge(r, merged, err) < 0 ? -1 : 0;
 
 	if (result == 0)

@@ -6,20 +6,27 @@
 #include "base/mem.h"
 #include "pipeline/run.h"
 
-static bool wants_lto(const struct run *r)
+static bool wants(const struct run *r, enum plan_lto lto)
 {
-	bool wanted = r->plan.build.lto > PLAN_LTO_NONE;
+	bool wanted = r->plan.build.lto == lto;
 
 	for (size_t i = 0; i < r->plan.n_variants; i++)
-		wanted |= r->plan.variants[i].lto > PLAN_LTO_NONE;
+		wanted |= r->plan.variants[i].lto == lto;
 	return wanted;
 }
 
 /* cargo's program is linked as its rustc says. */
 static int find_linker(struct run *r, struct error *err)
 {
-	if (!wants_lto(r) || r->rustc || !r->cc)
+	if (r->rustc || !r->cc || (!wants(r, PLAN_LTO_THIN) && !wants(r, PLAN_LTO_FULL)))
 		return 0;
+	if (r->cc->family == FAMILY_GCC)
+		return !wants(r, PLAN_LTO_THIN)
+			       ? 0
+			       : error_set(err, ERR_CONFIG,
+					 "'%s': 'lto: thin' is asked for, and %s has one kind of "
+					 "link-time optimisation only: full",
+					 r->plan.file, r->cc->version);
 	return toolchain_lto_linker(r->cc, getenv("PATH"), &r->lto_linker, err);
 }
 

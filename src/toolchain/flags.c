@@ -134,7 +134,7 @@ void toolchain_link_flags(const struct compiler *c, const struct toolchain_build
 	const struct toolchain_link *link, struct strv *ret)
 {
 	/* rustc compiles in the call that links. */
-	if (c->family == FAMILY_CLANG)
+	if (c->family != FAMILY_RUSTC)
 		cpu_flag(c, b, ret);
 	if (b->mode != MODE_INSTRUMENTED)
 		return;

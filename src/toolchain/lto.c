@@ -11,8 +11,10 @@ void toolchain_lto_flags(
 
 	if (b->lto == PLAN_LTO_DEFAULT)
 		return;
-	if (c->family == FAMILY_CLANG && b->lto == PLAN_LTO_NONE)
+	if ((c->family == FAMILY_CLANG || c->family == FAMILY_GCC) && b->lto == PLAN_LTO_NONE)
 		strv_add(ret, "-fno-lto");
+	else if (c->family == FAMILY_GCC)
+		strv_add(ret, "-flto=auto");
 	else if (c->family == FAMILY_CLANG)
 		strv_add(ret, thin ? "-flto=thin" : "-flto=full");
 	/* Without any word rustc optimises a crate's own units together, and no other's. */

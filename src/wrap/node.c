@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-#define NODE_FORMAT "whet shim node 6"
+#define NODE_FORMAT "whet shim node 7"
 
 void shim_node_release(struct shim_node *n)
 {

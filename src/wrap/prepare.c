@@ -19,7 +19,7 @@
 #include "wrap/shim.h"
 
 /* Goes up whenever what the shim does to a call changes: part of every token. */
-#define WRAP_VERSION "whet wrapper 7"
+#define WRAP_VERSION "whet wrapper 8"
 
 #define EVIDENCE_PROGRAM "whet-evidence"
 
