@@ -58,7 +58,7 @@ static int check_profile(const char *path, struct error *err)
 {
 	struct stat st;
 
-	if (!path)
+	if (!path || strcmp(path, "last") == 0)
 		return 0;
 	if (stat(path, &st) < 0 || access(path, R_OK) < 0)
 		return error_set(
@@ -223,7 +223,8 @@ static int build_run(struct cli *cli, int argc, char **argv)
 		{"dist", 0, OPT_STRING, "FOLDER",
 			"where artefacts go (default: dist beside the plan)", &b.dist},
 		{"until", 0, OPT_STRING, "STAGE", "stop after a stage", &b.until},
-		{"profile", 0, OPT_STRING, "FILE", "use this profile instead of training",
+		{"profile", 0, OPT_STRING, "FILE",
+			"use this profile instead of training; last: the last trained one",
 			&b.profile},
 		{"no-bench", 0, OPT_FLAG, NULL, "leave the comparison out", &b.no_bench},
 		{"relinks", 0, OPT_STRING, "N",

@@ -34,8 +34,8 @@
 static void set_defaults(struct plan *p)
 {
 	p->train.seed = 1;
-	p->gates =
-		(struct plan_gates){.min_functions = -1, .max_missing = -1, .worse_margin = 0.02};
+	p->gates = (struct plan_gates){
+		.min_functions = -1, .max_missing = -1, .stale = 0.02, .worse_margin = 0.02};
 	p->bench.enabled = true;
 	p->bench.launches = 10;
 	p->bench.slices = 12;

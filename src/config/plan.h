@@ -273,8 +273,9 @@ struct plan_train {
 struct plan_gates {
 	int64_t min_functions; /* -1: unset */
 	int64_t max_missing;   /* -1: unset */
-	double worse_margin;   /* of no-scenario-worse: 0.02 is 2 %, the default; below 0: off */
-	bool worse_undecided;  /* a scenario that is not shown to be within the margin stops, too */
+	double stale;         /* of a reused profile's counts that may be lost: 0.02, the default */
+	double worse_margin;  /* of no-scenario-worse: 0.02 is 2 %, the default; below 0: off */
+	bool worse_undecided; /* a scenario that is not shown to be within the margin stops, too */
 };
 
 /* Another server, to which the scenarios are put beside the variants. */

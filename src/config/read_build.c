@@ -243,6 +243,11 @@ static const struct key gates[] = {
 		.doc = "Executed functions that the profile must hold, per binary."},
 	{"max-missing", KEY_I64, GATES(max_missing), 0, 1000000000,
 		.doc = "Functions without profile data that are allowed, per binary."},
+	{"stale", KEY_PERCENT, GATES(stale),
+		.doc = "How much of all counts of a reused profile (`--profile last`) may belong "
+		       "to "
+		       "functions that it does not fit any more; default 2%. Of a profile that was "
+		       "trained in the same build none may."},
 	{"no-scenario-worse", KEY_PART, .read = read_worse,
 		.doc = "How much less a scenario may gain than in the last release: a percentage "
 		       "(default 2%), `off`, or a mapping."},

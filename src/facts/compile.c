@@ -88,6 +88,7 @@ void compile_record_release(struct compile_record *r)
 	for (size_t i = 0; i < r->n_links; i++)
 		link_input_release(&r->links[i]);
 	free(r->diags);
+	sought_release(&r->sought);
 	free(r->links);
 	memset(r, 0, sizeof(*r));
 }
@@ -178,6 +179,8 @@ json_t *compile_record_json(const struct compile_record *r)
 	json_set_text(o, "source", r->source);
 	if (r->n_diags)
 		json_object_set_new(o, "diags", diags_json(r));
+	if (r->sought.n || r->sought.garbled)
+		json_object_set_new(o, "sought", sought_json(&r->sought));
 	if (r->n_links)
 		json_object_set_new(o, "links", links_json(r));
 	json_set_text(o, "text_hash", r->text_hash);
@@ -279,6 +282,7 @@ int compile_record_from_json(const json_t *o, struct compile_record *ret, struct
 	}
 	r.kind = (enum call_kind)kind;
 	r.class = (enum call_class) class;
+	sought_from_json(json_object_get(o, "sought"), &r.sought);
 	texts_from_json(o, &r);
 	*ret = r;
 	return 0;

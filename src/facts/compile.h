@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/strv.h"
+#include "facts/sought.h"
 #include "facts/text_bytes.h"
 
 enum call_kind {
@@ -84,6 +85,7 @@ struct compile_record {
 	char *crate_name, *crate_type, *metadata, *target_triple, *source;
 	struct profile_diag *diags;
 	size_t n_diags, cap_diags;
+	struct sought sought;     /* what it looked up, when the build asks for that */
 	struct link_input *links; /* kinds LINK and COMPILE_LINK of target code */
 	size_t n_links, cap_links;
 	char *text_hash; /* of the linked file's code right after the link; NULL: none or no link */

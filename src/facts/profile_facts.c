@@ -26,8 +26,20 @@ void provenance_release(struct provenance *p)
 	free(p->target);
 	free(p->project);
 	free(p->created);
+	free(p->commit);
+	free(p->reused_source);
+	free(p->reused_commit);
 	strv_release(&p->compilers);
 	memset(p, 0, sizeof(*p));
+}
+
+static json_t *reused_json(const struct provenance *p)
+{
+	json_t *o = json_object();
+
+	json_set_text(o, "source", p->reused_source);
+	json_set_text(o, "commit", p->reused_commit);
+	return o;
 }
 
 /* Published beside the profile, so in the readable form. */
@@ -42,7 +54,10 @@ int provenance_write(const struct provenance *p, const char *path, struct error 
 	json_set_text(o, "target", p->target);
 	json_set_text(o, "project", p->project);
 	json_set_text(o, "created", p->created);
+	json_set_text(o, "commit", p->commit);
 	json_object_set_new(o, "compilers", json_from_strv(&p->compilers));
+	if (p->reused_source)
+		json_object_set_new(o, "reused_for", reused_json(p));
 	return json_write_file(o, path, err);
 }
 
@@ -62,6 +77,9 @@ int provenance_read(const char *path, struct provenance *ret, struct error *err)
 	}
 	fact_take_str(o, "project", &p.project);
 	fact_take_str(o, "created", &p.created);
+	fact_take_str(o, "commit", &p.commit);
+	fact_take_str(json_object_get(o, "reused_for"), "source", &p.reused_source);
+	fact_take_str(json_object_get(o, "reused_for"), "commit", &p.reused_commit);
 	json_opt_strv(o, "compilers", &p.compilers);
 	*ret = p;
 	return 0;

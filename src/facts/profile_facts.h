@@ -13,6 +13,7 @@ struct profile_function {
 	uint64_t hash;
 	uint64_t max_count; /* its largest counter; 0: not executed */
 	bool single_block;  /* known to have no branch, whatever the hash says */
+	double count;       /* all of them together */
 };
 
 struct profile_facts {
@@ -20,7 +21,8 @@ struct profile_facts {
 	uint64_t functions, executed, total_count;
 	struct profile_function *v; /* every function record, sorted by key */
 	size_t n, cap;
-	bool given; /* by --profile, not trained in this build */
+	bool given;  /* by --profile, not trained in this build */
+	bool reused; /* given, and it is the one of the last trained build: --profile last */
 };
 
 /* Where a profile comes from: published beside it, checked when it is used again. */
@@ -30,7 +32,11 @@ struct provenance {
 	char *training;          /* digest of the training plan */
 	char *target;            /* target triple */
 	char *project, *created; /* created: RFC 3339 UTC */
-	struct strv compilers;   /* one line each: path-independent identity, e.g. "clang 22.1.8" */
+	char *commit;            /* that was trained, `-dirty` behind it; NULL: not known */
+	/* The build that took it instead of training: digest of its sources, and commit. NULL: it
+	 * was published by the build that trained it. */
+	char *reused_source, *reused_commit;
+	struct strv compilers; /* one line each: path-independent identity, e.g. "clang 22.1.8" */
 };
 
 void profile_facts_release(struct profile_facts *p);

@@ -38,12 +38,13 @@ void executed_of(const struct profile_facts *p, struct executed *ret)
 	size_t cap = 0;
 
 	for (size_t i = 0; p && i < p->n; i++) {
-		struct executed_function x = {.key = p->v[i].key};
+		struct executed_function x = {.key = p->v[i].key, .of = &p->v[i]};
 
 		if (!p->v[i].max_count)
 			continue;
 		x.name = split_key(x.key, &x.path_n);
 		x.codegen_unit = is_codegen_unit(x.key, x.path_n);
+		x.context = p->v[i].hash & CONTEXT_SENSITIVE_BIT;
 		x.single_block = p->v[i].single_block ||
 				 (p->v[i].hash & ~CONTEXT_SENSITIVE_BIT) == SINGLE_BLOCK_HASH;
 		array_reserve(e.v, e.n, cap);
@@ -82,7 +83,7 @@ static bool same_path(const char *a, size_t a_n, const char *b)
 	return is_tail(a, a_n, b, b_n) || is_tail(b, b_n, a, a_n);
 }
 
-static bool belongs(const struct executed_function *x, const char *source)
+bool executed_belongs(const struct executed_function *x, const char *source)
 {
 	return !x->path_n || !source || x->codegen_unit || same_path(x->key, x->path_n, source);
 }
@@ -116,7 +117,7 @@ const struct executed_function *executed_find(
 		/* In byte order the name itself comes before longer ones that begin with it. */
 		if (strncmp(x->name, symbol, n) != 0 || x->name[n] != '\0')
 			return NULL;
-		if (belongs(x, source))
+		if (executed_belongs(x, source))
 			return x;
 	}
 	return NULL;

@@ -7,6 +7,7 @@
 #include "facts/compile.h"
 #include "facts/past.h"
 #include "facts/profile_facts.h"
+#include "facts/staleness.h"
 #include "facts/training.h"
 #include "facts/verdict.h"
 
@@ -33,6 +34,11 @@ struct gate_facts {
 	const struct past_build *last_release;
 	const char *history_problem; /* why the history cannot be read; NULL */
 };
+
+/* How far a reused profile fits the optimised build: by what the compilers said of each function,
+ * and its counts. ret->judged is false when the profile is none of those, or the builds differ. The
+ * caller releases ret. */
+void gate_staleness(const struct gate_facts *f, struct staleness *ret);
 
 typedef void gate_fn(const struct gate_facts *f, struct verdicts *vs);
 

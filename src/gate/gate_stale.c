@@ -24,6 +24,50 @@ static size_t judge_record(const struct compile_record *r, struct evidence *e)
 	return n;
 }
 
+static void add_evidence(const struct staleness *s, struct evidence *e)
+{
+	static const char *const meanings[LOST_KINDS] = {
+		[LOST_STALE] = "its structure differs now",
+		[LOST_MOVED] = "it is in another file now",
+		[LOST_RENAMED] = "one of its structure has another name now",
+		[LOST_GONE] = "no compilation looked it up",
+	};
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct lost_function *l = &s->v[i];
+		auto_free char *share = staleness_percent(l->share);
+
+		evidence_add(e, "%s: %s, %s of all counts: %s%s%s", l->key, lost_how_name(l->how),
+			share, meanings[l->how], l->now ? ": " : "", l->now ? l->now : "");
+	}
+	if (s->untrained)
+		evidence_add(e, "%llu functions of this build are not in the profile",
+			(unsigned long long)s->untrained);
+}
+
+/* The budget takes the place of the strict rule: another revision is what was asked for. */
+static void judge_reused(const struct gate_facts *f, struct verdicts *vs)
+{
+	auto_evidence struct evidence e = EVIDENCE_INIT;
+	struct staleness s;
+	auto_free char *text = NULL, *from = NULL;
+
+	gate_staleness(f, &s);
+	text = staleness_text(&s);
+	from = staleness_from(&s);
+	add_evidence(&s, &e);
+	if (s.all_share > s.budget)
+		verdict_fail(vs, "stale", &e,
+			"train this revision: `whet build` without --profile does; or allow more, "
+			"knowing what is lost: gates: {stale: 5%}",
+			"%s: %s", from, text);
+	else
+		verdict_pass(vs, "stale", &e, "%s: %s%s", from, text,
+			staleness_near(&s) ? "; more than half of it is used: train again soon"
+					   : "");
+	staleness_release(&s);
+}
+
 void gate_stale(const struct gate_facts *f, struct verdicts *vs)
 {
 	auto_evidence struct evidence e = EVIDENCE_INIT;
@@ -38,6 +82,10 @@ void gate_stale(const struct gate_facts *f, struct verdicts *vs)
 	owner = earlier_fault(f);
 	if (owner) {
 		verdict_skip(vs, "stale", "not judged: the builds differ already (%s)", owner);
+		return;
+	}
+	if (f->profile && f->profile->reused) {
+		judge_reused(f, vs);
 		return;
 	}
 	records_reached(f->optimised, NULL, &reached);

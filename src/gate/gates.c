@@ -50,7 +50,8 @@ const struct gate gates[] = {
 		.fn = gate_same_source,
 		.meaning = "All builds saw the same sources, and a given profile is of this "
 			   "source, training plan and target.",
-		.default_bound = "0 differing digests; a given profile must carry its provenance.",
+		.default_bound = "0 differing digests; a given profile must carry its provenance; "
+				 "that of `--profile last` may be of another source.",
 		.remedy = "Do not edit while whet builds; train this revision, or check out the "
 			  "one that was trained.",
 	},
@@ -89,8 +90,11 @@ const struct gate gates[] = {
 		.of_profile = true,
 		ONCE(GATE_AFTER_OPTIMISED),
 		.fn = gate_stale,
-		.meaning = "No function has another structure than the one that was trained.",
-		.default_bound = "0 stale functions.",
+		.meaning = "No function has another structure than the one that was trained; a "
+			   "reused profile has lost no more than its budget.",
+		.default_bound =
+			"0 stale functions; with `--profile last` 2 % of all counts, which "
+			"`gates: stale:` changes.",
 		.remedy = "Train again on these sources; look for generated code or outside "
 			  "headers that changed.",
 	},

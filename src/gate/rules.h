@@ -53,10 +53,12 @@ void text_set_release(struct text_set *s);
 struct executed_function {
 	const char *name; /* linkage name, inside key */
 	const char *key;
+	const struct profile_function *of;
 	size_t path_n;     /* bytes of key that are the path of a local function; 0: external */
 	bool codegen_unit; /* local to one of rustc's units: diagnostics name all its copies alike
 			    */
 	bool single_block; /* its structural hash is that of a function without a branch */
+	bool context;      /* a context-sensitive record */
 };
 
 struct executed {
@@ -70,6 +72,9 @@ void executed_release(struct executed *e);
  * executed. source may be NULL (then the name decides). */
 const struct executed_function *executed_find(
 	const struct executed *e, const char *symbol, const char *source);
+
+/* Whether a function of this name in a module of this source (NULL: any) is the one. */
+bool executed_belongs(const struct executed_function *x, const char *source);
 
 /* ---- records and objects ------------------------------------------------------------------- */
 

@@ -7,6 +7,8 @@
 #include "buildtool/buildtool.h"
 #include "pipeline/note.h"
 #include "pipeline/run.h"
+#include "pipeline/strays.h"
+#include "pipeline/trained.h"
 #include "train/train.h"
 #include "wrap/wrap.h"
 
@@ -287,5 +289,8 @@ int node_probe(struct run *r, struct error *err)
 	r->machine = note_machine();
 	if (set_epoch(r, err) < 0)
 		return -1;
+	if (trained_check_kind(r, err) < 0)
+		return -1;
+	strays_warn(r);
 	return mark_dirty(r, err);
 }

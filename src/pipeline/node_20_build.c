@@ -106,6 +106,7 @@ static struct toolchain_build build_of(const struct run *r, enum toolchain_mode 
 	 * put in before. */
 	return (struct toolchain_build){
 		.mode = mode,
+		.trace = r->last_profile,
 		.neutral = (v ? v->pgo : r->plan.pgo).untrained == UNTRAINED_NEUTRAL,
 		.lto = optimised ? v->lto : r->plan.build.lto,
 		.cpu = v ? v->cpu : r->plan.build.cpu,

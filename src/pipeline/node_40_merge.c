@@ -87,9 +87,11 @@ static int note_function(
 	struct profile_facts *f = ctx;
 	struct profile_function one = {.key = xstrdup(key), .hash = hash};
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		one.count += (double)counts[i];
 		if (counts[i] > one.max_count)
 			one.max_count = counts[i];
+	}
 	array_reserve(f->v, f->n, f->cap);
 	f->v[f->n++] = one;
 	return 0;
@@ -159,6 +161,13 @@ static int read_facts(struct run *r, struct error *err)
 	return result;
 }
 
+/* NULL: no git. */
+static char *commit_text(const struct run *r)
+{
+	return r->commit ? xasprintf("%s%s", r->commit, r->dirty == PAST_DIRTY ? "-dirty" : "")
+			 : NULL;
+}
+
 static void fill_provenance(struct run *r)
 {
 	char text[CLOCK_TEXT];
@@ -170,6 +179,7 @@ static void fill_provenance(struct run *r)
 	r->track->provenance.target = xstrdup(r->plan.build.target);
 	r->track->provenance.project = xstrdup(r->plan.project);
 	r->track->provenance.created = xstrdup(text);
+	r->track->provenance.commit = commit_text(r);
 	for (size_t i = 0; i < r->n_compilers; i++)
 		if (toolchain_takes_part(run_main_compiler(r), &r->compilers[i]) &&
 			!strv_has(&r->track->provenance.compilers, r->compilers[i].version))
@@ -214,7 +224,7 @@ static int merge_trained(struct run *r, struct error *err)
 	}
 	r->track->published =
 		path_join(folder, by_gcc(r) ? "published.gcda.tar.gz" : "published.profdata");
-	beside = path_join(folder, "provenance.json");
+	beside = path_join(folder, PROVENANCE_FILE);
 	if (record) {
 		r->track->has_provenance = true;
 		if (sha256_file(r->track->published, sha, err) < 0)
@@ -236,26 +246,32 @@ static int merge_trained(struct run *r, struct error *err)
 
 static int take_given(struct run *r, struct error *err)
 {
-	auto_free char *beside = xasprintf("%s.json", r->o->profile);
+	auto_free char *beside = xasprintf("%s.json", r->given);
 	char sha[SHA256_HEX];
 
 	why_say_because(r, "is left out: a profile was given");
 	r->track->profile.given = true;
-	if (sha256_file(r->o->profile, sha, err) < 0)
+	r->track->profile.reused = r->last_profile;
+	if (sha256_file(r->given, sha, err) < 0)
 		return -1;
 	r->track->profile.sha256 = xstrdup(sha);
-	r->track->published = path_absolute(r->o->profile);
+	r->track->published = path_absolute(r->given);
 	if (path_exists(beside)) {
 		if (provenance_read(beside, &r->track->provenance, err) < 0)
 			return -1;
 		r->track->has_provenance = true;
+	}
+	/* Published again, it must not pass for one that was trained on these sources. */
+	if (r->last_profile) {
+		r->track->provenance.reused_source = xstrdup(r->sources.digest);
+		r->track->provenance.reused_commit = commit_text(r);
 	}
 	return 0;
 }
 
 int node_merge(struct run *r, struct error *err)
 {
-	if (r->o->profile ? take_given(r, err) < 0 : merge_trained(r, err) < 0)
+	if (r->given ? take_given(r, err) < 0 : merge_trained(r, err) < 0)
 		return -1;
 	if (encode_all(r, err) < 0 || read_facts(r, err) < 0)
 		return -1;

@@ -212,6 +212,20 @@ int node_gate_outside(struct run *r, struct error *err)
 	return 0;
 }
 
+/* For the report, whatever the gate says of it. */
+static void note_staleness(struct run *r, const struct gate_facts *f)
+{
+	struct staleness *s = &r->report->staleness;
+	auto_free char *text = NULL;
+
+	staleness_release(s);
+	gate_staleness(f, s);
+	text = staleness_text(s);
+	if (staleness_near(s))
+		events_warning(r->o->events,
+			"%s: more than half of it is used; `whet build` trains anew", text);
+}
+
 int node_gate(struct run *r, enum gate_moment moment, struct error *err)
 {
 	struct verdicts *vs = run_verdicts(r);
@@ -243,6 +257,8 @@ int node_gate(struct run *r, enum gate_moment moment, struct error *err)
 		f.last_release = &last;
 	f.history_problem = problem;
 	gates_run(moment, &f, vs);
+	if (moment == GATE_AFTER_OPTIMISED && r->track == &r->own)
+		note_staleness(r, &f);
 	past_build_release(&last);
 	if (keep_verdicts(r, err) < 0)
 		return -1;

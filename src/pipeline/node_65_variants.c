@@ -49,7 +49,7 @@ static bool same_training(const char *cpu, const char *other)
 /* A track that has the profile that this variant needs, or NULL. */
 static struct track *lender(struct run *r, const struct plan_variant *v)
 {
-	if (!v->profile || r->o->profile || same_training(v->cpu, r->plan.build.cpu))
+	if (!v->profile || r->given || same_training(v->cpu, r->plan.build.cpu))
 		return &r->own;
 	for (size_t i = 0; i < r->n_variants; i++) {
 		struct track *t = &r->variants[i];

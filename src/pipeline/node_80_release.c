@@ -79,7 +79,9 @@ static int put_profile(struct releasing *x, struct error *err)
 	struct run *r = x->r;
 	auto_free char *base = base_name(r);
 	const char *published = path_basename(r->chosen->published);
-	auto_free char *name = xasprintf("%s-%s%s", base, file_name(r->chosen),
+	/* Not trained for this revision: the name says so, and the provenance what it was. */
+	auto_free char *name = xasprintf("%s-%s%s%s", base, file_name(r->chosen),
+		r->last_profile ? "-reused" : "",
 		strstr(published, ".gcda") ? ".gcda.tar.gz" : ".profdata");
 	auto_free char *beside = xasprintf("%s.json", name);
 	auto_free char *path = path_join(x->folder, name);

@@ -11,6 +11,7 @@
 #include "pipeline/note.h"
 #include "pipeline/run.h"
 #include "pipeline/space.h"
+#include "pipeline/trained.h"
 #include "pipeline/why.h"
 #include "store/trim.h"
 
@@ -28,12 +29,12 @@ static int leave_out(struct run *r)
 
 static int stage_instrumented(struct run *r, struct error *err)
 {
-	return r->o->profile ? leave_out(r) : node_build(r, MODE_INSTRUMENTED, err);
+	return r->given ? leave_out(r) : node_build(r, MODE_INSTRUMENTED, err);
 }
 
 static int stage_train(struct run *r, struct error *err)
 {
-	return r->o->profile ? leave_out(r) : node_train(r, err);
+	return r->given ? leave_out(r) : node_train(r, err);
 }
 
 static int stage_optimised(struct run *r, struct error *err)
@@ -99,7 +100,7 @@ static void begin_report(struct run *r)
 	p->version = xstrdup(r->version);
 	p->target = xstrdup(r->plan.build.target);
 	p->started = xstrdup(text);
-	p->labelled = r->o->profile != NULL;
+	p->labelled = r->given != NULL;
 }
 
 /* whet's own CPU: this process and its shims, without the load that it drives on the plan's behalf.
@@ -218,6 +219,8 @@ static int run_stages(struct run *r, struct error *err)
 		if (r->o->until && strcmp(r->o->until, stages[i].name) == 0)
 			return 0;
 	}
+	if (trained_keep(r, err) < 0)
+		return -1;
 	return last_write(r, err);
 }
 

@@ -10,10 +10,11 @@
 #include "report/report.h"
 
 struct pipeline_options {
-	const char *file;    /* whet.yaml */
-	const char *dist;    /* where artefacts go; NULL: dist/ beside whet.yaml */
-	const char *until;   /* name of the last stage to run; NULL: all */
-	const char *profile; /* use this profile instead of training; NULL */
+	const char *file;  /* whet.yaml */
+	const char *dist;  /* where artefacts go; NULL: dist/ beside whet.yaml */
+	const char *until; /* name of the last stage to run; NULL: all */
+	/* Use this profile instead of training; "last": that of the last trained build; NULL. */
+	const char *profile;
 	bool no_bench;
 	const char *relinks; /* in the place of the plan's bench.relinks, "0": none; NULL */
 	bool why;            /* tell before each stage why it runs */

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/scratch.h"
 #include "buildtool/buildtool.h"
+#include "pipeline/trained.h"
 
 void build_out_release(struct build_out *b)
 {
@@ -142,6 +143,15 @@ static int set_relinks(struct run *r, struct error *err)
 	return 0;
 }
 
+static int find_given(struct run *r, struct error *err)
+{
+	r->last_profile = r->o->profile && strcmp(r->o->profile, PROFILE_LAST) == 0;
+	if (r->last_profile)
+		return trained_find(r, &r->given, err);
+	r->given = xstrdup(r->o->profile);
+	return 0;
+}
+
 int run_open(struct run *r, const struct pipeline_options *o, struct error *err)
 {
 	auto_free char *dist = NULL, *parent = NULL, *joined = NULL, *plan_path = NULL;
@@ -168,6 +178,8 @@ int run_open(struct run *r, const struct pipeline_options *o, struct error *err)
 			r->plan.file, r->plan.build.at.line, r->plan.build.at.column,
 			r->source_root);
 	if (store_open(&r->store, r->plan.project, r->plan.root, err) < 0)
+		return -1;
+	if (find_given(r, err) < 0)
 		return -1;
 	skip_written(r);
 	if (run_scan(r, &r->sources, err) < 0)
@@ -219,6 +231,7 @@ void run_close(struct run *r)
 	track_release(&r->own);
 	source_tree_release(&r->sources);
 	strv_release(&r->skip);
+	free(r->given);
 	free(r->source_root);
 	free(r->commit);
 	free(r->machine);
@@ -354,10 +367,10 @@ void run_top_key(const struct run *r, struct node_key *k)
 	if (r->o->relinks)
 		node_key_add_entry(k, "options", "--relinks", r->o->relinks);
 	node_key_add(k, "dist", dist);
-	if (r->o->profile) {
-		auto_free char *beside = xasprintf("%s.json", r->o->profile);
+	if (r->given) {
+		auto_free char *beside = xasprintf("%s.json", r->given);
 
-		key_file(k, "given", r->o->profile);
+		key_file(k, "given", r->given);
 		key_file(k, "given", beside);
 	}
 	run_key_environment(k);

@@ -32,6 +32,8 @@ struct build_out {
 #define RUN_COMPILERS_MAX 32
 /* Below a train node: what each phase counted, when weights differ. */
 #define TRAIN_PHASES "phases"
+/* Beside the profile in a merge node. */
+#define PROVENANCE_FILE "provenance.json"
 
 /* One way to an optimised build: what is instrumented, trained, merged and optimised for it. */
 struct track {
@@ -60,6 +62,8 @@ struct track {
 
 struct run {
 	const struct pipeline_options *o;
+	char *given;       /* path of the profile in the place of training; NULL: train */
+	bool last_profile; /* it is that of the last trained build: --profile last */
 	struct report *report;
 	const char *stage;       /* title of the one that runs */
 	char *stage_why;         /* why it runs, when that was asked */

@@ -23,6 +23,7 @@ void report_release(struct report *r)
 	coverage_facts_release(&r->coverage);
 	profile_facts_release(&r->profile);
 	provenance_release(&r->provenance);
+	staleness_release(&r->staleness);
 	comparisons_release(&r->comparisons);
 	calibration_release(&r->calibration);
 	samples_release(&r->samples);
@@ -37,6 +38,9 @@ void report_release(struct report *r)
 		free(r->layouts[i].name);
 	free(r->layouts);
 	past_builds_release(&r->past);
+	for (size_t i = 0; i < r->n_strays; i++)
+		free(r->strays[i].path);
+	free(r->strays);
 	free(r->given_label);
 	strv_release(&r->added_plain);
 	strv_release(&r->added_instrumented);
@@ -76,6 +80,8 @@ const char *report_label(const struct report *r)
 		return r->given_label;
 	if (!r->labelled && !failed && !r->profile.given)
 		return "";
+	if (r->profile.reused)
+		return failed ? "gates failed, profile reused" : "profile reused";
 	if (failed && r->profile.given)
 		return "gates failed, profile given";
 	if (r->profile.given)

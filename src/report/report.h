@@ -12,6 +12,7 @@
 #include "facts/luck.h"
 #include "facts/past.h"
 #include "facts/profile_facts.h"
+#include "facts/staleness.h"
 #include "facts/training.h"
 #include "facts/trial.h"
 #include "facts/verdict.h"
@@ -66,6 +67,7 @@ struct report {
 	bool has_coverage;
 	struct profile_facts profile; /* its functions are not printed */
 	struct provenance provenance;
+	struct staleness staleness; /* of a reused profile */
 	struct comparisons comparisons;
 	struct samples samples;
 	struct calibration calibration; /* of this machine; without runs: none is known */
@@ -86,6 +88,12 @@ struct report {
 		uint64_t bytes;
 	} *artefacts;
 	size_t n_artefacts, cap_artefacts;
+	/* Profile files in the project's folder. */
+	struct report_stray {
+		char *path;
+		bool tracked, source; /* by git; part of the source digest */
+	} *strays;
+	size_t n_strays, cap_strays;
 	char *given_label; /* of a release that is measured again; NULL: none */
 	bool labelled;     /* gates failed or the profile was given: every figure says so */
 };
@@ -104,7 +112,8 @@ void report_markdown(const struct report *r, struct buf *out);
 void report_text(const struct report *r, struct buf *out);
 
 /* "" for a build whose figures stand for themselves, else why they do not: "gates failed",
- * "profile given", both, or "not a trained release" (labelled by the caller). */
+ * "profile given", "profile reused", two of them, or "not a trained release" (labelled by the
+ * caller). */
 const char *report_label(const struct report *r);
 /* The name of the stage whose wall time the total is compared with. */
 #define REPORT_PLAIN_STAGE "plain build"

@@ -63,14 +63,33 @@ static json_t *profile_json(const struct report *r)
 	json_object_set_new(o, "executed", json_u64(p->executed));
 	json_object_set_new(o, "total_count", json_u64(p->total_count));
 	json_object_set_new(o, "given", json_boolean(p->given));
+	json_object_set_new(o, "reused", json_boolean(p->reused));
+	json_object_set_new(
+		o, "staleness", r->staleness.judged ? staleness_json(&r->staleness) : json_null());
 	json_object_set_new(f, "source", json_text(from->source));
 	json_object_set_new(f, "training", json_text(from->training));
 	json_object_set_new(f, "target", json_text(from->target));
 	json_object_set_new(f, "project", json_text(from->project));
 	json_object_set_new(f, "created", json_text(from->created));
+	json_object_set_new(f, "commit", json_text(from->commit));
 	json_object_set_new(f, "compilers", json_from_strv(&from->compilers));
 	json_object_set_new(o, "provenance", f);
 	return o;
+}
+
+static json_t *strays_json(const struct report *r)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < r->n_strays; i++) {
+		json_t *o = json_object();
+
+		json_set_text(o, "path", r->strays[i].path);
+		json_object_set_new(o, "tracked", json_boolean(r->strays[i].tracked));
+		json_object_set_new(o, "source", json_boolean(r->strays[i].source));
+		json_array_append_new(a, o);
+	}
+	return a;
 }
 
 static json_t *artefacts_json(const struct report *r)
@@ -266,6 +285,7 @@ json_t *report_json(const struct report *r)
 	json_object_set_new(
 		o, "coverage", r->has_coverage ? coverage_json(&r->coverage) : json_null());
 	json_object_set_new(o, "profile", profile_json(r));
+	json_object_set_new(o, "profile_files", strays_json(r));
 	json_object_set_new(added, "plain", json_from_strv(&r->added_plain));
 	json_object_set_new(added, "instrumented", json_from_strv(&r->added_instrumented));
 	json_object_set_new(added, "optimised", json_from_strv(&r->added_optimised));

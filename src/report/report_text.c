@@ -285,6 +285,30 @@ static void add_artefacts(const struct report *r, struct buf *out)
 
 /* ---- Training and what was added ------------------------------------------------------------ */
 
+#define LOST_LISTED 5
+
+static void add_staleness(const struct staleness *s, struct buf *out)
+{
+	auto_free char *from = staleness_from(s), *text = staleness_text(s);
+
+	if (!s->judged)
+		return;
+	buf_addf(out, "  %s: %s\n", from, text);
+	for (size_t i = 0; i < s->n && i < LOST_LISTED; i++) {
+		auto_free char *share = staleness_percent(s->v[i].share);
+
+		buf_addf(out, "    lost: %s, %s of all counts: %s%s%s\n", s->v[i].name, share,
+			lost_how_name(s->v[i].how), s->v[i].now ? ", now " : "",
+			s->v[i].now ? s->v[i].now : "");
+	}
+	if (s->all_lost > LOST_LISTED)
+		buf_addf(out, "    and %llu colder ones\n",
+			(unsigned long long)(s->all_lost - LOST_LISTED));
+	if (staleness_near(s))
+		buf_adds(
+			out, "  More than half of the budget is used: `whet build` trains anew.\n");
+}
+
 static void add_training(const struct report *r, struct buf *out)
 {
 	const struct training_facts *t = &r->training;
@@ -306,7 +330,18 @@ static void add_training(const struct report *r, struct buf *out)
 		buf_addf(out, "Profile: %llu functions, %llu executed, sha256 %s%s\n",
 			(unsigned long long)r->profile.functions,
 			(unsigned long long)r->profile.executed, r->profile.sha256,
-			r->profile.given ? " (given, not trained in this build)" : "");
+			r->profile.reused  ? " (reused, not trained in this build)"
+			: r->profile.given ? " (given, not trained in this build)"
+					   : "");
+	add_staleness(&r->staleness, out);
+}
+
+static void add_strays(const struct report *r, struct buf *out)
+{
+	for (size_t i = 0; i < r->n_strays; i++)
+		buf_addf(out, "Profile file in the project: %s%s%s\n", r->strays[i].path,
+			r->strays[i].tracked ? ", tracked by git" : "",
+			r->strays[i].source ? ", part of the source digest" : "");
 }
 
 static void added_line(struct buf *out, const char *build, const struct strv *added)
@@ -341,6 +376,7 @@ void report_text(const struct report *r, struct buf *out)
 			"Not to be published: %s. Every figure below belongs to such a build.\n",
 			label);
 	add_training(r, out);
+	add_strays(r, out);
 	add_added(r, out);
 	buf_addc(out, '\n');
 	add_stages(r, out);

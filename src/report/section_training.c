@@ -267,6 +267,36 @@ static void fact_row(struct doc *d, const char *name, const char *value)
 	doc_cell(d, "%s", value);
 }
 
+static void staleness_note(struct doc *d, const struct staleness *s)
+{
+	auto_free char *from = staleness_from(s), *text = staleness_text(s);
+
+	doc_note(d, DOC_WARN,
+		"This profile was reused: it is that of the last trained build, not of this one.");
+	if (!s->judged)
+		return;
+	doc_text(d, "%s: %s.", from, text);
+	if (staleness_near(s))
+		doc_note(d, DOC_WARN,
+			"More than half of the budget is used: `whet build` trains anew.");
+}
+
+static void lost_table(struct doc *d, const struct staleness *s)
+{
+	static const char *const heads[] = {"`function", ">of all counts", "how", "`now"};
+
+	doc_table(d, "Functions that lost their profile, hottest first", heads, ARRAY_SIZE(heads));
+	for (size_t i = 0; i < s->n; i++) {
+		auto_free char *share = staleness_percent(s->v[i].share);
+
+		doc_cell(d, "%s", s->v[i].name);
+		doc_cell(d, "%s", share);
+		doc_cell(d, "%s", lost_how_name(s->v[i].how));
+		doc_cell(d, "%s", s->v[i].now ? s->v[i].now : "");
+	}
+	doc_end_table(d);
+}
+
 void section_profile(struct doc *d, const struct report *r)
 {
 	static const char *const heads[] = {"what", "`value"};
@@ -276,7 +306,9 @@ void section_profile(struct doc *d, const struct report *r)
 	if (!p->sha256)
 		return;
 	doc_section(d, "profile", "Profile");
-	if (p->given)
+	if (p->reused)
+		staleness_note(d, &r->staleness);
+	else if (p->given)
 		doc_note(d, DOC_WARN, "This profile was given, not trained in this build.");
 	doc_text(d,
 		"%" PRIu64 " functions, %" PRIu64
@@ -285,11 +317,18 @@ void section_profile(struct doc *d, const struct report *r)
 	doc_table(d, "Where the profile comes from", heads, ARRAY_SIZE(heads));
 	fact_row(d, "digest (SHA-256)", p->sha256);
 	fact_row(d, "sources", r->provenance.source);
+	fact_row(d, "commit", r->provenance.commit);
 	fact_row(d, "training plan", r->provenance.training);
 	fact_row(d, "target", r->provenance.target);
 	fact_row(d, "made", r->provenance.created);
 	fact_row(d, "compilers", compilers);
 	doc_end_table(d);
+	for (size_t i = 0; i < r->n_strays; i++)
+		doc_note(d, DOC_WARN, "Profile file in the project: %s%s%s.", r->strays[i].path,
+			r->strays[i].tracked ? ", tracked by git" : "",
+			r->strays[i].source ? ", part of the source digest" : "");
+	if (r->staleness.n)
+		lost_table(d, &r->staleness);
 	if (p->n && p->executed)
 		hot_table(d, r);
 }

@@ -3,6 +3,9 @@
 #include "base/mem.h"
 #include "toolchain/toolchain.h"
 
+/* The oldest LLVM of which it is known that it can trace; that of 14 cannot. */
+#define TRACING_LLVM 19
+
 /* "x86_64", "i686": there -march names a processor, elsewhere -mcpu does. */
 static bool is_x86(const char *triple)
 {
@@ -84,6 +87,22 @@ static void rustc_flags(const struct toolchain_build *b, struct strv *ret)
 	}
 }
 
+static bool traces(const struct compiler *c)
+{
+	return (c->family == FAMILY_CLANG || c->family == FAMILY_RUSTC) && c->llvm >= TRACING_LLVM;
+}
+
+/* With a name it is one function; the empty name is part of every name. */
+static void trace_flags(const struct compiler *c, struct strv *ret)
+{
+	if (c->family == FAMILY_RUSTC) {
+		strv_add(ret, "-Cllvm-args=-pgo-trace-func-hash=");
+	} else {
+		strv_add(ret, "-mllvm");
+		strv_add(ret, "-pgo-trace-func-hash=");
+	}
+}
+
 void toolchain_compile_flags(
 	const struct compiler *c, const struct toolchain_build *b, struct strv *ret)
 {
@@ -94,6 +113,8 @@ void toolchain_compile_flags(
 		gcc_flags(b, ret);
 	else if (c->family == FAMILY_RUSTC)
 		rustc_flags(b, ret);
+	if (b->mode == MODE_OPTIMISED && b->trace && traces(c))
+		trace_flags(c, ret);
 }
 
 static void clang_link_flags(const struct toolchain_link *link, struct strv *ret)

@@ -69,6 +69,9 @@ struct toolchain_build {
 	/* MODE_INSTRUMENTED: the second round, which counts after inlining (clang alone).
 	 * MODE_OPTIMISED: the profile holds such counts. */
 	bool context_sensitive;
+	/* MODE_OPTIMISED: the compilers that can tell every function that they look up in the
+	 * profile (facts/sought.h). The code stays what it is. */
+	bool trace;
 	bool neutral; /* functions that the training did not reach are not taken for cold */
 	/* The project's own settings, the same in plain, instrumented and optimised builds. */
 	enum plan_lto lto;

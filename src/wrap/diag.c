@@ -9,6 +9,8 @@
 #include "wrap/diag_gcc.h"
 
 #define HASH_MARK " Hash = "
+/* How each message of rustc --error-format=json begins. */
+#define RUSTC_MESSAGE "{\"$message_type\""
 
 static const char *const unreadable_texts[] = {"Could not read profile", "Error in reading profile",
 	"unsupported instrumentation profile", "invalid instrumentation profile data",
@@ -261,10 +263,31 @@ static bool rust_count_hidden(const struct diag_filter *f, const char *text)
 	       strtoul(p + 9, NULL, 10) <= f->hidden;
 }
 
+/* Of a traced call: takes down a lookup. Messages of rustc come from another thread and may begin
+ * in the midst of one; returns where such a message begins in the line, its end when there is none.
+ */
+static const char *take_lookup(struct diag_filter *f, const char *line, size_t n, const char *text)
+{
+	struct sought *s = &f->record->sought;
+	const char *message = f->rust && s->n ? strstr(text, RUSTC_MESSAGE) : NULL;
+	auto_free char *before = message ? xstrndup(text, (size_t)(message - text)) : NULL;
+
+	if (before && *before && sought_parse(s, before, true))
+		return memmem(line, n, RUSTC_MESSAGE, strlen(RUSTC_MESSAGE));
+	return sought_parse(s, text, f->rust) ? line + n : line;
+}
+
 void diag_filter_line(struct diag_filter *f, const char *line, size_t n, struct buf *out)
 {
 	auto_free char *text = plain_text(line, n);
+	const char *rest = take_lookup(f, line, n, text);
 
+	if (rest == line + n && n)
+		return;
+	if (rest && rest != line) {
+		diag_filter_line(f, rest, n - (size_t)(rest - line), out);
+		return;
+	}
 	if (f->rust && text[0] == '{') {
 		if (!rust_json_hidden(f, text))
 			buf_add(out, line, n);

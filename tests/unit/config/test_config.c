@@ -65,6 +65,7 @@ static void test_full_build(void **state)
 	assert_string_equal(p.pgo.instrument_linker, "cc");
 	assert_int_equal(p.gates.min_functions, 2000);
 	assert_int_equal(p.gates.max_missing, 0);
+	assert_true(p.gates.stale == 0.05);
 	assert_true(p.gates.worse_margin == 0.5 / 100);
 	assert_true(p.gates.worse_undecided);
 	assert_true(p.bench.enabled);
@@ -364,6 +365,7 @@ static void test_defaults(void **state)
 	assert_int_equal(p.train.phases[0].timeout_ns, 300000000000);
 	assert_int_equal(p.gates.min_functions, -1);
 	assert_int_equal(p.gates.max_missing, -1);
+	assert_true(p.gates.stale == 0.02);
 	assert_true(p.gates.worse_margin == 0.02);
 	assert_false(p.gates.worse_undecided);
 	assert_true(p.bench.enabled);

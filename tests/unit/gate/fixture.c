@@ -182,7 +182,8 @@ static void make_build(struct build_facts *b, const char *variant)
 void fixture_add_function(struct profile_facts *p, const char *key, uint64_t hash, uint64_t count)
 {
 	array_reserve(p->v, p->n, p->cap);
-	p->v[p->n++] = (struct profile_function){xstrdup(key), hash, count};
+	p->v[p->n++] = (struct profile_function){
+		.key = xstrdup(key), .hash = hash, .max_count = count, .count = (double)count};
 	p->functions++;
 	p->executed += count > 0;
 	p->total_count += count;
