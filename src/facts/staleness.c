@@ -81,10 +81,16 @@ char *staleness_from(const struct staleness *s)
 			 : xasprintf("profile of %s", s->created ? s->created : "?");
 }
 
+double staleness_at_stake(const struct staleness *s)
+{
+	return s->all_share + s->unknown_share;
+}
+
 bool staleness_near(const struct staleness *s)
 {
-	return s->judged && s->all_share > 0 && s->all_share <= s->budget &&
-	       s->all_share >= s->budget / 2;
+	double share = staleness_at_stake(s);
+
+	return s->judged && share > 0 && share <= s->budget && share >= s->budget / 2;
 }
 
 static json_t *function_json(const struct lost_function *f)

@@ -33,7 +33,8 @@ struct staleness {
 	uint64_t all_lost;
 	double all_share;
 	/* Of which it is not known whether they were looked up: all their compilers' LLVM is older
-	 * than 19, and no symbol is left of them. They are no part of the above. */
+	 * than 19, and no symbol is left of them. They are no part of the above, but of what the
+	 * budget must hold. */
 	uint64_t unknown;
 	double unknown_share;
 	uint64_t untrained;      /* functions of this build that the profile does not hold */
@@ -51,6 +52,8 @@ json_t *staleness_json(const struct staleness *s);
 char *staleness_text(const struct staleness *s);
 /* "profile of 2026-11-30T20:00:00Z, commit 0123456789ab". Caller frees. */
 char *staleness_from(const struct staleness *s);
+/* What the budget must hold: the share of what is lost, and of what may be. */
+double staleness_at_stake(const struct staleness *s);
 /* Whether the budget holds, and at least half of it is used. */
 bool staleness_near(const struct staleness *s);
 /* 0.00412 as "0.41 %", never a rounded 0 or 100. Caller frees. */

@@ -56,7 +56,12 @@ static void judge_reused(const struct gate_facts *f, struct verdicts *vs)
 	text = staleness_text(&s);
 	from = staleness_from(&s);
 	add_evidence(&s, &e);
-	if (s.all_share > s.budget)
+	if (s.all_share <= s.budget && staleness_at_stake(&s) > s.budget)
+		verdict_fail(vs, "stale", &e,
+			"train this revision: `whet build` without --profile does; or compile with "
+			"clang 19, rustc 1.82 or newer, which tell what they look up",
+			"%s: %s", from, text);
+	else if (s.all_share > s.budget)
 		verdict_fail(vs, "stale", &e,
 			"train this revision: `whet build` without --profile does; or allow more, "
 			"knowing what is lost: gates: {stale: 5%}",

@@ -26,6 +26,7 @@ struct fit {
 	struct text_set garbled; /* pieces of lines that ran into each other */
 	bool *visible;           /* executed functions of which an object has the symbol */
 	bool all_tell;           /* every compilation told its lookups */
+	bool same;               /* the sources are those that were trained */
 };
 
 static int by_name(const void *a, const void *b)
@@ -106,6 +107,8 @@ static void look_at_builds(struct fit *t, const struct gate_facts *f)
 	auto_records struct records reached = {0};
 
 	t->all_tell = true;
+	t->same = f->provenance && f->provenance->source && f->source_digest &&
+		  strcmp(f->provenance->source, f->source_digest) == 0;
 	executed_of(f->profile, &t->executed);
 	t->visible = xcalloc(t->executed.n + 1, sizeof(*t->visible));
 	missing_functions(f->optimised, NULL, &t->missing);
@@ -188,8 +191,9 @@ static enum fate fate_of(const struct fit *t, const struct executed_function *x)
 		return FATE_TAKEN;
 	if (t->all_tell)
 		return FATE_GONE;
-	return t->visible[x - t->executed.v] && !text_set_has(&t->missing, x->name) ? FATE_TAKEN
-										    : FATE_UNKNOWN;
+	if (text_set_has(&t->missing, x->name))
+		return FATE_UNKNOWN;
+	return t->same || t->visible[x - t->executed.v] ? FATE_TAKEN : FATE_UNKNOWN;
 }
 
 /* Without the path and without the hashes that rustc adds. Caller frees. */

@@ -255,7 +255,7 @@ static int check_gcc_plan(const struct run *r, struct error *err)
 			"'%s': 'context-sensitive' is asked for, and %s has no second training "
 			"after inlining; leave it out, or build by clang",
 			r->plan.file, r->cc->version);
-	if (r->o->profile || !train_is_weighted(&r->plan.train))
+	if (r->given || !train_is_weighted(&r->plan.train))
 		return 0;
 	return error_set(err, ERR_CONFIG,
 		"'%s': the phases' weights differ, and with %s they have none in the profile: the "

@@ -80,9 +80,9 @@ static int put_profile(struct releasing *x, struct error *err)
 	auto_free char *base = base_name(r);
 	const char *published = path_basename(r->chosen->published);
 	/* Not trained for this revision: the name says so, and the provenance what it was. */
-	auto_free char *name = xasprintf("%s-%s%s%s", base, file_name(r->chosen),
-		r->last_profile ? "-reused" : "",
-		strstr(published, ".gcda") ? ".gcda.tar.gz" : ".profdata");
+	auto_free char *name =
+		xasprintf("%s-%s%s%s", base, file_name(r->chosen), r->last_profile ? "-reused" : "",
+			strstr(published, ".gcda") ? ".gcda.tar.gz" : ".profdata");
 	auto_free char *beside = xasprintf("%s.json", name);
 	auto_free char *path = path_join(x->folder, name);
 	auto_free char *beside_path = path_join(x->folder, beside);

@@ -30,8 +30,7 @@ int trained_keep(const struct run *r, struct error *err)
 	provenance = path_join(node, PROVENANCE_FILE);
 	/* The provenance names the profile by its content: whoever is killed in between leaves a
 	 * pair that does not fit, and that is seen. */
-	if (dir_create(folder, 0755, err) < 0 ||
-		file_copy(r->own.published, path, 0644, err) < 0)
+	if (dir_create(folder, 0755, err) < 0 || file_copy(r->own.published, path, 0644, err) < 0)
 		return -1;
 	return file_copy(provenance, beside, 0644, err);
 }

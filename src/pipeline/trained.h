@@ -13,7 +13,7 @@ int trained_keep(const struct run *r, struct error *err);
 /* Path of the kept profile of the plan's target, its provenance beside it (PATH.json), as a given
  * one's. Caller frees. ERR_ENVIRONMENT, with the remedy: there is none, or it is not whole. */
 int trained_find(const struct run *r, char **ret, struct error *err);
-/* Once the compilers are known: ERR_CONFIG when the kept profile, or the plan, is of gcc. gcc numbers
- * the functions of a file, and one that is added or taken out shifts the counts of all behind it to
- * others: another revision's profile cannot be told from its own. */
+/* Once the compilers are known: ERR_CONFIG when the kept profile, or the plan, is of gcc. gcc
+ * numbers the functions of a file, and one that is added or taken out shifts the counts of all
+ * behind it to others: another revision's profile cannot be told from its own. */
 int trained_check_kind(const struct run *r, struct error *err);

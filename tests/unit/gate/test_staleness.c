@@ -225,6 +225,15 @@ static void test_older_compiler(void **state)
 	staleness_release(&s);
 	fixture_judge(&x);
 	expect(&x, VERDICT_PASS, "of 1 more, 1.69 % of all counts, it is not known");
+	verdicts_release(&x.verdicts);
+	x.bounds.stale = 0.016;
+	fixture_judge(&x);
+	expect(&x, VERDICT_FAIL, "compile with clang 19");
+	verdicts_release(&x.verdicts);
+	set_text(&x.provenance.source, x.facts.source_digest);
+	fixture_judge(&x);
+	expect(&x, VERDICT_PASS,
+		"0 of 5 trained functions are lost, 0 % of all counts; budget 1.6 %");
 	fixture_release(&x);
 
 	make(&x, "helper");
