@@ -8,13 +8,27 @@
 #include "base/error.h"
 #include "base/strv.h"
 #include "config/plan.h"
+#include "config/target.h"
+
+/* Of a build for another machine. */
+struct build_cross {
+	const struct target *target; /* its processor is known */
+	/* Programs of binutils for its files; NULL: not there. */
+	const char *ar, *ranlib, *nm, *strip, *objcopy;
+	const char *sysroot;         /* NULL: the compiler's own */
+	const char *pkg_config;      /* folders where pkg-config looks, parted by ':' */
+	const struct strv *emulator; /* words in front of its programs; empty: they run here */
+	const char *meson_file;      /* where meson's cross file will lie */
+};
 
 /* Where one build happens. All paths absolute. */
 struct build_place {
 	const char
 		*source; /* the sources to build: the user's own folder, or its copy in the slot */
 	const char *build; /* the build folder in the slot (cargo's target folder, cmake's -B, …) */
-	const char *cc, *cxx; /* compiler names as the build sees them (found through PATH) */
+	const char *cc, *cxx; /* compilers as the build sees them (names found through PATH, with
+			       * the words that they need for another machine) */
+	const struct build_cross *cross; /* NULL: for this machine */
 	int jobs;
 };
 
@@ -39,6 +53,8 @@ bool buildtool_in_tree(enum build_tool tool);
 int buildtool_check(const struct plan_build *b, const char *source, struct error *err);
 int buildtool_steps(const struct plan_build *b, const struct build_place *place,
 	const struct strv *vars, struct build_steps *ret, struct error *err);
+/* The text of meson's cross file; cc, cxx: as in struct build_place. Caller frees. */
+char *buildtool_meson_file(const struct build_cross *c, const char *cc, const char *cxx);
 /* The triple as the compilers get it: that of the plan, for cargo without a front end's version of
  * glibc. Caller frees. */
 char *buildtool_rust_target(const struct plan_build *b);

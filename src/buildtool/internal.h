@@ -18,6 +18,12 @@ struct build_step *add_step(struct step_context *x, const char *label, const cha
 /* Adds the words with their placeholders replaced. */
 int add_expanded(struct step_context *x, const struct strv *words, struct strv *ret);
 
+/* For another machine: programs for its files; what configure, cmake and meson get beside args. */
+void cross_environment(struct step_context *x);
+void cross_configure(const struct step_context *x, const struct strv *args, struct strv *ret);
+void cross_cmake(const struct step_context *x, const struct strv *args, struct strv *ret);
+void cross_meson(const struct step_context *x, const struct strv *args, struct strv *ret);
+
 /* The words of the cargo front end: "cargo build", "cargo zigbuild", "cross build". */
 int cargo_front_end(const struct plan_build *b, struct strv *ret, struct error *err);
 int cargo_steps(struct step_context *x);

@@ -105,6 +105,7 @@ static int cmake_steps(struct step_context *x)
 	strv_add(&s->argv, x->place->build);
 	if (!has_setting(&args, "CMAKE_BUILD_TYPE"))
 		strv_add(&s->argv, "-DCMAKE_BUILD_TYPE=Release");
+	cross_cmake(x, &args, &s->argv);
 	strv_add_all(&s->argv, &args);
 	strv_split_words(&build, "cmake --build");
 	strv_add(&build, x->place->build);
@@ -124,6 +125,7 @@ static int meson_steps(struct step_context *x)
 	strv_split_words(&s->argv, "meson setup");
 	if (!has_setting(&args, "buildtype") && !has_setting(&args, "optimization"))
 		strv_add(&s->argv, "--buildtype=release");
+	cross_meson(x, &args, &s->argv);
 	strv_add_all(&s->argv, &args);
 	strv_add(&s->argv, x->place->build);
 	strv_add(&s->argv, x->place->source);
@@ -137,7 +139,7 @@ static int meson_steps(struct step_context *x)
 static int tree_steps(struct step_context *x)
 {
 	bool autotools = x->b->tool == TOOL_AUTOTOOLS;
-	auto_strv struct strv args = STRV_INIT, build = STRV_INIT;
+	auto_strv struct strv args = STRV_INIT, build = STRV_INIT, more = STRV_INIT;
 	const char *configure = x->b->configure;
 	const char *source = x->place->source;
 
@@ -149,7 +151,11 @@ static int tree_steps(struct step_context *x)
 			"builds");
 	if (add_expanded(x, &x->b->args, &args) < 0)
 		return -1;
-	if (configure && add_shell(x, "configure", source, configure, autotools ? &args : NULL) < 0)
+	if (autotools) {
+		cross_configure(x, &args, &more);
+		strv_add_all(&more, &args);
+	}
+	if (configure && add_shell(x, "configure", source, configure, &more) < 0)
 		return -1;
 	strv_add(&build, "make");
 	strv_addf(&build, "-j%d", x->place->jobs);
@@ -169,11 +175,15 @@ static int set_environment(struct step_context *x)
 		env_set(&x->env, "CC", x->place->cc);
 	if (x->place->cxx && !env_get(&x->env, "CXX"))
 		env_set(&x->env, "CXX", x->place->cxx);
+	cross_environment(x);
 	return 0;
 }
 
 static void set_vars(struct step_context *x, const struct strv *vars)
 {
+	const struct build_cross *cross = x->place->cross;
+	struct target t = {0};
+
 	if (vars)
 		strv_add_all(&x->vars, vars);
 	strv_addf(&x->vars, "jobs=%d", x->place->jobs);
@@ -181,6 +191,12 @@ static void set_vars(struct step_context *x, const struct strv *vars)
 	strv_addf(&x->vars, "build=%s", x->place->build);
 	strv_addf(&x->vars, "cc=%s", x->place->cc ? x->place->cc : "cc");
 	strv_addf(&x->vars, "cxx=%s", x->place->cxx ? x->place->cxx : "c++");
+	strv_addf(&x->vars, "ar=%s", cross && cross->ar ? cross->ar : "ar");
+	strv_addf(&x->vars, "ranlib=%s", cross && cross->ranlib ? cross->ranlib : "ranlib");
+	if (x->b->target)
+		target_read(x->b->target, &t);
+	strv_addf(&x->vars, "target=%s", t.gnu ? t.gnu : "");
+	target_release(&t);
 }
 
 static int tool_steps(struct step_context *x)

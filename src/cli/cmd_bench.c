@@ -18,6 +18,7 @@
 #include "report/report.h"
 #include "stats/stats.h"
 #include "store/store.h"
+#include "train/emulator.h"
 
 #define REPEATS_MAX 1000
 #define CALIBRATION_RUNS 20
@@ -277,13 +278,29 @@ static int check_launches(const struct comparing *c, struct error *err)
 		STATS_MIN_LAUNCHES, (long long)launches);
 }
 
+static int check_target(const struct plan *p, struct error *err)
+{
+	struct target t = {0};
+	bool emulated;
+
+	target_read(p->build.target, &t);
+	emulated = train_is_emulated(p, &t);
+	target_release(&t);
+	if (!emulated)
+		return 0;
+	return error_set(err, ERR_ENVIRONMENT,
+		"programs for %s run by an emulator on this machine, whose time says nothing about "
+		"the target: compare them on a machine of that kind",
+		p->build.target);
+}
+
 static int prepare(struct comparing *c, const struct strv *args, struct error *err)
 {
 	const char *file = cli_plan(c->cli, c->file, err);
 
 	if (!file || choose_runs(c, args, err) < 0 || plan_read(file, &c->plan, err) < 0 ||
-		choose_scenarios(c, err) < 0 || set_end(c, err) < 0 || set_counters(c, err) < 0 ||
-		check_launches(c, err) < 0 ||
+		check_target(&c->plan, err) < 0 || choose_scenarios(c, err) < 0 ||
+		set_end(c, err) < 0 || set_counters(c, err) < 0 || check_launches(c, err) < 0 ||
 		bench_variants_find(args, &c->peers, &c->plan, &c->variants, err) < 0)
 		return -1;
 	if (c->calibrate)

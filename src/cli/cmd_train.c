@@ -18,6 +18,8 @@ struct training {
 	struct cli *cli;
 	struct plan plan;
 	struct strv binaries;
+	struct train_emulator
+		emulator; /* that they run by; without words: they run by themselves */
 	char *file, *phase;
 	bool coverage;
 };
@@ -83,6 +85,8 @@ static int train_in(void *ctx, const char *folder, struct error *err)
 	struct training_facts facts = {0};
 	struct coverage_facts coverage = {0};
 	auto_free char *profiles = path_join(folder, "profiles");
+	auto_free char *bin = path_join(folder, "bin");
+	auto_strv struct strv placed = STRV_INIT;
 	auto_free char *sources = xasprintf("%s/", t->plan.root);
 	struct train_options o = {
 		.plan = &t->plan,
@@ -101,7 +105,14 @@ static int train_in(void *ctx, const char *folder, struct error *err)
 		o.coverage = &coverage;
 		o.sources = sources;
 	}
-	r = train_run(&o, &facts, err);
+	r = 0;
+	if (t->emulator.words.n) {
+		o.emulator = &t->emulator;
+		o.binaries = &placed;
+		r = train_emulator_place(&t->emulator, &t->binaries, bin, &placed, err);
+	}
+	if (r == 0)
+		r = train_run(&o, &facts, err);
 
 	terminal_free(term);
 	if (r == 0) {
@@ -140,7 +151,7 @@ static int prepare(struct training *t, const struct strv *args, struct error *er
 			t->plan.build.binary.n, t->binaries.n);
 	if (t->phase && !plan_find_phase(&t->plan, t->phase))
 		return error_set(err, ERR_USAGE, "the plan has no phase '%s'", t->phase);
-	return 0;
+	return train_emulator_need(&t->plan, &t->emulator, err);
 }
 
 static int train_verb(struct cli *cli, int argc, char **argv)
@@ -165,6 +176,7 @@ static int train_verb(struct cli *cli, int argc, char **argv)
 	else if (r == 0)
 		code = supervise(train_work, &t, NULL);
 	strv_release(&t.binaries);
+	train_emulator_release(&t.emulator);
 	plan_release(&t.plan);
 	free(t.file);
 	free(t.phase);

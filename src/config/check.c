@@ -34,7 +34,7 @@ static void check_build(struct problems *ps, const struct node *build, const str
 {
 	auto_strv struct strv names = STRV_INIT;
 
-	strv_split_words(&names, "jobs source build cc cxx commit version");
+	strv_split_words(&names, "jobs source build cc cxx ar ranlib target commit version");
 	check_texts(ps, node_get(build, "env"), &names);
 	check_texts(ps, node_get(build, "args"), &names);
 	check_text(ps, node_get(build, "configure"), &names);

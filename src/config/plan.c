@@ -8,26 +8,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "config/keys.h"
-
-#if defined(__x86_64__)
-#define HOST_ARCH "x86_64"
-#elif defined(__aarch64__)
-#define HOST_ARCH "aarch64"
-#elif defined(__riscv) && __riscv_xlen == 64
-#define HOST_ARCH "riscv64gc"
-#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
-#define HOST_ARCH "powerpc64le"
-#elif defined(__s390x__)
-#define HOST_ARCH "s390x"
-#else
-#error "no target triple is known for this processor"
-#endif
-
-#if defined(__GLIBC__)
-#define HOST_LIBC "gnu"
-#else
-#define HOST_LIBC "musl"
-#endif
+#include "config/target.h"
 
 #define RESOLVE_LIMIT_NS (30 * 60 * NS_PER_S)
 
@@ -50,6 +31,17 @@ static void set_text(char **field, const char *otherwise)
 		*field = xstrdup(otherwise);
 }
 
+/* A path of the file counts from its folder. */
+static void from_root(const struct plan *p, char **path)
+{
+	char *given = *path;
+
+	if (!given)
+		return;
+	*path = path_join(p->root, given);
+	free(given);
+}
+
 static void expect_200(struct plan_phase *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -61,10 +53,12 @@ static void expect_200(struct plan_phase *v, size_t n)
 /* Defaults that depend on what the file says. */
 static void fill_defaults(struct plan *p)
 {
-	set_text(&p->build.target, HOST_ARCH "-unknown-linux-" HOST_LIBC);
+	set_text(&p->build.target, target_host());
 	set_text(&p->build.cargo, "cargo");
 	set_text(&p->build.dir, ".");
 	set_text(&p->release.variant, PLAN_OWN);
+	from_root(p, &p->build.sysroot);
+	from_root(p, &p->build.profile_runtime);
 	if (p->build.tool == TOOL_AUTOTOOLS)
 		set_text(&p->build.configure, "./configure");
 	for (size_t i = 0; i < p->train.n_services; i++)
@@ -159,6 +153,8 @@ static void build_release(struct plan_build *b)
 	free(b->compiler);
 	free(b->cxx);
 	free(b->cpu);
+	free(b->sysroot);
+	free(b->profile_runtime);
 	free(b->dir);
 	strv_release(&b->exclude);
 	strv_release(&b->include);
@@ -210,6 +206,7 @@ void plan_release(struct plan *p)
 	for (size_t i = 0; i < p->train.n_services; i++)
 		service_release(&p->train.services[i]);
 	free(p->train.services);
+	free(p->train.emulator);
 	documents_release(p->train.files, p->train.n_files);
 	for (size_t i = 0; i < p->train.n_phases; i++)
 		phase_release(&p->train.phases[i]);

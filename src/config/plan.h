@@ -43,11 +43,13 @@ struct plan_build {
 	char *compiler;     /* e.g. "clang-22"; NULL: looked for */
 	char *cxx;          /* the C++ one; NULL: derived from compiler */
 	enum plan_lto lto;
-	char *cpu;           /* processor that the code is made for; NULL: nothing is added */
-	char *dir;           /* source folder relative to whet.yaml; default "." */
-	struct strv exclude; /* globs, relative to dir, that are no sources */
-	struct strv include; /* globs, relative to dir, of built files that are sources */
-	uint64_t timeout_ns; /* longest silence of a step, default an hour */
+	char *cpu;     /* processor that the code is made for; NULL: nothing is added */
+	char *sysroot; /* of another machine's headers and libraries; NULL: the compiler's */
+	char *profile_runtime; /* clang's profile runtime for another machine; NULL: beside clang */
+	char *dir;             /* source folder relative to whet.yaml; default "." */
+	struct strv exclude;   /* globs, relative to dir, that are no sources */
+	struct strv include;   /* globs, relative to dir, of built files that are sources */
+	uint64_t timeout_ns;   /* longest silence of a step, default an hour */
 	struct place at;
 };
 
@@ -267,6 +269,7 @@ struct plan_train {
 	struct plan_phase *phases;
 	size_t n_phases;
 	uint64_t seed;        /* of the request order and of generated files; default 1 */
+	char *emulator;       /* command line in front of {binary}; NULL: by the target */
 	bool private_network; /* services and driver have a network namespace of their own */
 };
 

@@ -195,7 +195,9 @@ const struct key_table table_top = {"whet.yaml", top, ARRAY_SIZE(top)};
 static const struct key build[] = {
 	{"tool", KEY_PART, .read = read_tool, .required = true,
 		.doc = "One of `cargo`, `cmake`, `meson`, `make`, `autotools`, `command`."},
-	{"target", KEY_NAME, BUILD(target), .doc = "Target triple; default: this machine's."},
+	{"target", KEY_NAME, BUILD(target),
+		.doc = "Target triple; default: this machine's. Another machine's: "
+		       "[Cross builds](cross.md)."},
 	{"binary", KEY_PATHS, BUILD(binary), .required = true,
 		.doc = "What is released: names of cargo binaries (`libNAME.so`: a cdylib), or "
 		       "paths "
@@ -217,6 +219,12 @@ static const struct key build[] = {
 	{"compiler", KEY_TEXT, BUILD(compiler),
 		.doc = "The C compiler, such as `clang-22`; default: the newest clang found."},
 	{"cxx", KEY_TEXT, BUILD(cxx), .doc = "The C++ compiler; default: the one of `compiler`."},
+	{"sysroot", KEY_TEXT, BUILD(sysroot),
+		.doc = "Folder of the target's headers and libraries, for another machine; "
+		       "default: where the compiler looks."},
+	{"profile-runtime", KEY_TEXT, BUILD(profile_runtime),
+		.doc = "Path of clang's profile runtime for another machine "
+		       "(`libclang_rt.profile-aarch64.a`); default: beside clang's own."},
 	{"dir", KEY_PATH, BUILD(dir), .doc = "Source folder, relative to whet.yaml; default `.`."},
 	{"exclude", KEY_LIST, BUILD(exclude),
 		.doc = "Globs, relative to `dir`, of files that are no sources."},

@@ -231,6 +231,10 @@ static void read_network(
 static const struct key train[] = {
 	{"seed", KEY_U64, TRAIN(seed), 0, UINT64_MAX,
 		.doc = "Of the order of mixed requests and of generated files; default 1."},
+	{"emulator", KEY_TEXT, TRAIN(emulator),
+		.doc = "Command that runs programs of the target on this machine, split into words "
+		       "by shell rules; default: qemu-user's, when the target has another "
+		       "processor ([Cross builds](cross.md))."},
 	{"network", KEY_PART, .read = read_network,
 		.doc = "`host` (default), or `private`: services and driver have a network of "
 		       "their own, whose loopback has an MTU of 1500."},

@@ -83,6 +83,7 @@ void raw_file_release(struct raw_file *r)
 void training_facts_release(struct training_facts *t)
 {
 	free(t->digest);
+	free(t->emulator);
 	free(t->disk);
 	free(t->failure);
 	for (size_t i = 0; i < t->n_phases; i++)
@@ -158,6 +159,7 @@ int training_facts_write(const struct training_facts *t, const char *path, struc
 
 	json_object_set_new(o, "format", json_string(TRAINING_FORMAT));
 	json_set_text(o, "digest", t->digest);
+	json_set_text(o, "emulator", t->emulator);
 	json_set_text(o, "disk", t->disk);
 	json_set_text(o, "failure", t->failure);
 	for (size_t i = 0; i < t->n_phases; i++)
@@ -268,6 +270,7 @@ int training_facts_read(const char *path, struct training_facts *ret, struct err
 		return error_context(err, "training facts '%s'", path);
 	}
 	fact_take_str(o, "digest", &t.digest);
+	fact_take_str(o, "emulator", &t.emulator);
 	fact_take_str(o, "disk", &t.disk);
 	fact_take_str(o, "failure", &t.failure);
 	*ret = t;

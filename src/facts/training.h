@@ -94,9 +94,11 @@ struct training_facts {
 	size_t n_processes, cap_processes;
 	struct raw_file *raws;
 	size_t n_raws, cap_raws;
-	char *disk;    /* the disk was full when it ended, and which; NULL: it was not */
-	char *failure; /* why the training stopped early (a service did not start, …); NULL: it did
-			  not */
+	char *emulator; /* what ran the programs: "qemu-aarch64 7.2.22"; NULL: they ran themselves
+			 */
+	char *disk;     /* the disk was full when it ended, and which; NULL: it was not */
+	char *failure;  /* why the training stopped early (a service did not start, …); NULL: it did
+			   not */
 };
 
 void phase_result_release(struct phase_result *p);

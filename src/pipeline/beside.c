@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "pipeline/cross.h"
 #include "pipeline/run.h"
 #include "wrap/wrap.h"
 
@@ -41,8 +42,8 @@ static int add(struct run *r, const char *tool, struct error *err)
 	struct compiler c = {0};
 	int result = 0;
 
-	if (toolchain_probe(tool, getenv("PATH"), &c, &why) == 0) {
-		if (c.family == FAMILY_CLANG && r->n_compilers < RUN_COMPILERS_MAX)
+	if (cross_probe(r, NULL, tool, getenv("PATH"), &c, &why) == 0) {
+		if (c.family == FAMILY_CLANG && c.runtime && r->n_compilers < RUN_COMPILERS_MAX)
 			r->compilers[r->n_compilers++] = c;
 		else
 			compiler_release(&c);
@@ -139,7 +140,8 @@ static int make_runtimes(struct run *r, const struct compiler *linker, struct er
 		out = xasprintf("%s/runtime-%d-%.16s.a", folder, raw, r->toolchain_id);
 		r->runtimes = xreallocarray(r->runtimes, r->n_runtimes + 1, sizeof(*r->runtimes));
 		r->runtimes[r->n_runtimes++] = (struct wrap_runtime){raw, out};
-		if (wrap_build_runtime(linker, newest_of(r, raw), out, err) < 0)
+		if (wrap_build_runtime(linker, newest_of(r, raw), r->cross ? r->target.gnu : NULL,
+			    out, err) < 0)
 			return -1;
 	}
 	return 0;

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/proc.h"
 #include "buildtool/buildtool.h"
+#include "pipeline/cross.h"
 #include "pipeline/note.h"
 #include "pipeline/run.h"
 #include "pipeline/strays.h"
@@ -26,7 +27,7 @@ static int add_optional(struct run *r, const char *name, const char *path_list, 
 	struct error why = ERROR_INIT;
 	struct compiler c = {0};
 
-	if (name && toolchain_probe(name, path_list, &c, &why) == 0)
+	if (name && cross_probe(r, NULL, name, path_list, &c, &why) == 0)
 		add_compiler(r, &c);
 	if (error_is_no_answer(&why))
 		return error_move(err, &why);
@@ -53,13 +54,16 @@ static int check_c(const struct run *r, const struct compiler *c, struct error *
 static int probe_c(struct run *r, const char *path_list, struct error *err)
 {
 	const struct plan_build *b = &r->plan.build;
-	auto_free char *derived = NULL;
+	auto_free char *derived = NULL, *name = xstrdup(b->compiler);
 	struct compiler c = {0};
-	int result;
 
-	result = b->compiler ? toolchain_probe(b->compiler, path_list, &c, err)
-			     : toolchain_find_clang(path_list, &c, err);
-	if (result < 0)
+	if (!name) {
+		if (toolchain_find_clang(path_list, &c, err) < 0)
+			return -1;
+		name = xstrdup(c.path);
+		compiler_release(&c);
+	}
+	if (cross_probe(r, NULL, name, path_list, &c, err) < 0)
 		return -1;
 	if (check_c(r, &c, err) < 0) {
 		compiler_release(&c);
@@ -110,13 +114,22 @@ static int probe_rust(struct run *r, const char *path_list, struct error *err)
 	struct compiler c = {0};
 
 	/* Asked in the source folder: a rust-toolchain.toml there decides which one it is. */
-	if (toolchain_probe_in(r->source_root, "rustc", path_list, &c, err) < 0)
+	if (cross_probe(r, r->source_root, "rustc", path_list, &c, err) < 0)
 		return -1;
 	r->rustc = add_compiler(r, &c);
 	if (!getenv("RUSTC_WRAPPER") && probe_rustc_wrapper(r, err) < 0)
 		return -1;
 	/* C code in the tree is compiled by the compiler that the plan names, if it names one. */
 	return r->plan.build.compiler ? probe_c(r, path_list, err) : 0;
+}
+
+/* Its path says nothing of a runtime that a project brings. */
+static void add_given_runtime(struct sha256 *h, const struct compiler *c)
+{
+	char hex[SHA256_HEX] = "";
+
+	if (c->resource && sha256_file(c->runtime, hex, NULL) == 0)
+		sha256_adds(h, hex);
 }
 
 void run_identify_toolchain(struct run *r)
@@ -129,6 +142,10 @@ void run_identify_toolchain(struct run *r)
 		sha256_adds(&h, r->compilers[i].path);
 		sha256_adds(&h, r->compilers[i].version);
 		sha256_adds(&h, r->compilers[i].runtime);
+		sha256_adds(&h, r->compilers[i].linker);
+		add_given_runtime(&h, &r->compilers[i]);
+		for (size_t k = 0; k < r->compilers[i].words.n; k++)
+			sha256_adds(&h, r->compilers[i].words.v[k]);
 	}
 	sha256_end(&h, hex);
 	free(r->toolchain_id);
@@ -139,12 +156,14 @@ static int probe_compilers(struct run *r, struct error *err)
 {
 	const char *path_list = getenv("PATH");
 	bool cargo = r->plan.build.tool == TOOL_CARGO;
+	const char *gnu = r->cross ? r->target.gnu : "", *dash = r->cross ? "-" : "";
+	auto_free char *gcc = xasprintf("%s%sgcc", gnu, dash);
+	auto_free char *gxx = xasprintf("%s%sg++", gnu, dash);
 
 	r->compilers = xcalloc(RUN_COMPILERS_MAX, sizeof(*r->compilers));
 	if (cargo ? probe_rust(r, path_list, err) < 0 : probe_c(r, path_list, err) < 0)
 		return -1;
-	if (add_optional(r, "gcc", path_list, err) < 0 ||
-		add_optional(r, "g++", path_list, err) < 0)
+	if (add_optional(r, gcc, path_list, err) < 0 || add_optional(r, gxx, path_list, err) < 0)
 		return -1;
 	run_identify_toolchain(r);
 	return 0;
@@ -283,8 +302,9 @@ int node_probe(struct run *r, struct error *err)
 
 	if (check_choice(r, err) < 0 || node_release_check(r, err) < 0 || run_begin(r, err) < 0 ||
 		buildtool_check(b, r->source_root, err) < 0 || probe_compilers(r, err) < 0 ||
-		check_gcc_plan(r, err) < 0 || run_probe_settings(r, err) < 0 ||
-		make_hook(r, err) < 0 || node_relink_probe(r, err) < 0)
+		cross_check(r, err) < 0 || check_gcc_plan(r, err) < 0 ||
+		run_probe_settings(r, err) < 0 || make_hook(r, err) < 0 ||
+		node_relink_probe(r, err) < 0)
 		return -1;
 	r->machine = note_machine();
 	if (set_epoch(r, err) < 0)

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "buildtool/buildtool.h"
+#include "pipeline/cross.h"
 #include "pipeline/outside.h"
 #include "pipeline/run.h"
 #include "pipeline/step.h"
@@ -31,7 +32,8 @@ struct building {
 	struct source_tree before;      /* the sources when it began */
 	char *slot, *source, *build, *log, *state, *quarantine, *shim_folder, *node_file,
 		*pkg_config, *target;
-	struct strv names; /* of the files that are released */
+	char *meson_file, *meson_text; /* meson's cross file; text NULL: none is needed */
+	struct strv names;             /* of the files that are released */
 	struct wrap_node wrap;
 	struct build_steps steps;
 };
@@ -73,6 +75,8 @@ static void building_release(struct building *b)
 	free(b->node_file);
 	free(b->pkg_config);
 	free(b->target);
+	free(b->meson_file);
+	free(b->meson_text);
 	strv_release(&b->names);
 	build_steps_release(&b->steps);
 	source_tree_release(&b->before);
@@ -90,6 +94,7 @@ static void set_paths(struct building *b)
 	b->state = path_join(b->slot, "whet");
 	b->log = path_join(b->state, "log");
 	b->pkg_config = path_join(b->state, "pkg-config.log");
+	b->meson_file = path_join(b->state, "meson-cross.ini");
 	/* The profile runtime expands '%' in the names of its files. */
 	b->quarantine = path_join(strchr(b->state, '%') ? r->scratch : b->state, "quarantine");
 	b->shim_folder = store_path(&r->store, "shim");
@@ -134,6 +139,7 @@ static void set_wrap(struct building *b)
 		.slot = b->slot,
 		.target_dir = r->plan.build.tool == TOOL_CARGO ? b->build : NULL,
 		.target = b->target,
+		.cross = r->cross ? r->target.gnu : NULL,
 		.profiles = profile ? (const char *const *)r->track->profiles : NULL,
 		.main = run_main_compiler(r),
 		.runtimes = b->mode == MODE_INSTRUMENTED ? r->runtimes : NULL,
@@ -155,29 +161,43 @@ static void add_vars(const struct building *b, struct strv *vars)
 	strv_addf(vars, "version=%s", r->version);
 }
 
+/* The C++ compiler as the build calls it; caller frees. */
+static char *cxx_command(const struct run *r)
+{
+	const struct compiler *found = NULL;
+
+	for (size_t i = 0; i < r->n_compilers && r->cc && !found; i++) {
+		const struct compiler *c = &r->compilers[i];
+
+		if (strstr(path_basename(c->path), "++") && c->family == r->cc->family &&
+			c->major == r->cc->major)
+			found = c;
+	}
+	return found ? cross_command(r, found) : xstrdup("c++");
+}
+
 /* What will be run, with this many jobs. */
 static int plan_steps(struct building *b, int jobs, struct build_steps *ret, struct error *err)
 {
 	struct run *r = b->r;
 	auto_strv struct strv vars = STRV_INIT;
+	auto_free char *cc = r->cc ? cross_command(r, r->cc) : xstrdup("cc");
+	auto_free char *cxx = cxx_command(r);
+	struct cross_tools tools = {0};
 	struct build_place place = {
-		.source = b->source,
-		.build = b->build,
-		.cc = r->cc ? path_basename(r->cc->path) : "cc",
-		.cxx = "c++",
-		.jobs = jobs,
-	};
-	size_t found = 0;
+		.source = b->source, .build = b->build, .cc = cc, .cxx = cxx, .jobs = jobs};
+	int result;
 
-	for (size_t i = 0; i < r->n_compilers; i++) {
-		const char *name = path_basename(r->compilers[i].path);
-
-		if (strstr(name, "++") && r->cc && r->compilers[i].family == r->cc->family &&
-			r->compilers[i].major == r->cc->major && !found++)
-			place.cxx = name;
-	}
 	add_vars(b, &vars);
-	return buildtool_steps(&r->plan.build, &place, &vars, ret, err);
+	if (r->cross) {
+		cross_tools_find(r, b->meson_file, &tools);
+		place.cross = &tools.c;
+		free(b->meson_text);
+		b->meson_text = buildtool_meson_file(&tools.c, cc, cxx);
+	}
+	result = buildtool_steps(&r->plan.build, &place, &vars, ret, err);
+	cross_tools_release(&tools);
+	return result;
 }
 
 /* Commands with their folders and environment. The number of jobs is none of it. */
@@ -197,6 +217,8 @@ static int digest_steps(struct building *b, struct error *err)
 		sha256_adds(&h, words);
 		sha256_adds(&h, env);
 	}
+	if (b->r->plan.build.tool == TOOL_MESON)
+		sha256_adds(&h, b->meson_text);
 	sha256_end(&h, b->commands);
 	build_steps_release(&steps);
 	return 0;
@@ -489,6 +511,8 @@ static int take_binary(struct building *b, const char *path, struct error *err)
 			"build.binary to what the build makes",
 			b->r->plan.file, b->r->plan.build.at.line, b->r->plan.build.at.column,
 			b->name, path_basename(path), path);
+	if (b->mode == MODE_PLAIN && cross_check_binary(b->r, path, err) < 0)
+		return -1;
 	if (wrap_binary_facts(&f->log, &b->wrap, path, &one, err) < 0) {
 		auto_free char *why = err->code == ERR_GATE ? xstrdup(err->msg) : NULL;
 
@@ -683,6 +707,9 @@ static int do_build(struct building *b, const struct node_key *k, struct error *
 	if (digest_now(b, &out->facts.source_before, err) < 0 || prepare_slot(b, err) < 0 ||
 		wrap_prepare(&b->wrap, err) < 0 || plan_steps(b, r->o->jobs, &b->steps, err) < 0 ||
 		remove_binaries(b, err) < 0)
+		return -1;
+	if (b->meson_text && file_write_atomic(b->meson_file, b->meson_text, strlen(b->meson_text),
+				     0644, err) < 0)
 		return -1;
 	note_profile(b, false);
 	if (run_steps(b, err) < 0)

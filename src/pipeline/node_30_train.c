@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "elf/elf_facts.h"
+#include "pipeline/cross.h"
 #include "pipeline/gcc_profile.h"
 #include "pipeline/run.h"
 #include "pipeline/why.h"
@@ -19,17 +20,21 @@
 static int ask_conditions(struct run *r, struct error *err)
 {
 	auto_free char *folder = path_join(r->scratch, "conditions");
+	auto_free char *bin = path_join(folder, "bin");
+	auto_strv struct strv binaries = STRV_INIT;
+	const struct build_out *asked =
+		r->track->instrumented.binaries.n ? &r->track->instrumented : &r->track->optimised;
 	struct train_options o = {
 		.plan = &r->plan,
-		.binaries = r->track->instrumented.binaries.n ? &r->track->instrumented.binaries
-							      : &r->track->optimised.binaries,
+		.binaries = cross_emulator(r) ? &binaries : &asked->binaries,
 		.folder = folder,
 		.self = r->o->self,
 	};
 
 	if (r->conditions.n)
 		return 0;
-	if (train_conditions(&o, &r->conditions, err) < 0)
+	if ((cross_emulator(r) && cross_place(r, &asked->binaries, bin, &binaries, err) < 0) ||
+		train_conditions(&o, &r->conditions, err) < 0)
 		return -1;
 	return tree_remove(folder, err);
 }
@@ -43,6 +48,12 @@ int node_key_training(struct run *r, struct node_key *k, struct error *err)
 	answers = strv_join(&r->conditions, "\n");
 	node_key_add(k, "training", r->plan.training_digest);
 	node_key_add(k, "conditions", answers);
+	if (cross_emulator(r)) {
+		auto_free char *words = strv_shell_quote(&r->emulator.words);
+
+		node_key_add(k, "emulator", r->emulator.name);
+		node_key_add(k, "emulator's command", words);
+	}
 	run_key_environment(k);
 	return 0;
 }
@@ -78,22 +89,6 @@ static int instrumented_names(struct run *r, struct strv *ret, struct error *err
 		elf_facts_release(&f);
 	}
 	return ret->n ? 0 : node_gate_nothing_instrumented(r, err);
-}
-
-/* Copies of the binaries in the scratch folder, where every user can reach them. */
-static int place_binaries(struct run *r, const struct strv *from, const char *folder,
-	struct strv *ret, struct error *err)
-{
-	if (dir_create(folder, 0755, err) < 0)
-		return -1;
-	for (size_t i = 0; i < from->n; i++) {
-		auto_free char *to = path_join(folder, path_basename(from->v[i]));
-
-		if (file_copy(from->v[i], to, 0755, err) < 0)
-			return -1;
-		strv_add(ret, to);
-	}
-	return 0;
 }
 
 static int copy_raw(
@@ -200,6 +195,7 @@ static int train_images(
 		.names_sha256 = &images->names,
 		.gcov = images->gcov,
 		.n_gcov = images->n_gcov,
+		.emulator = cross_emulator(r),
 	};
 	struct train_options prove = o;
 
@@ -207,7 +203,7 @@ static int train_images(
 	o.coverage = &r->track->coverage;
 	o.sources = sources;
 	o.phase_profiles = train_is_weighted(&r->plan.train) ? phases : NULL;
-	if (place_binaries(r, &r->track->instrumented.binaries, bin, &binaries, err) < 0 ||
+	if (cross_place(r, &r->track->instrumented.binaries, bin, &binaries, err) < 0 ||
 		dir_create(folder, 0711, err) < 0 || dir_create(profiles, 0711, err) < 0 ||
 		dir_create(proof, 0711, err) < 0 || train_prove(&prove, err) < 0)
 		return -1;

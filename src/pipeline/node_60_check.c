@@ -1,11 +1,13 @@
 /* Check: the files that ship, after strip, are what is judged: facts of the ELF files, and the
  * whole training load once more. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "elf/elf_facts.h"
+#include "pipeline/cross.h"
 #include "pipeline/run.h"
 #include "pipeline/why.h"
 #include "release/release.h"
@@ -15,13 +17,15 @@ int run_ship(struct run *r, const char *name, const struct strv *files, struct s
 	struct error *err)
 {
 	auto_free char *folder = path_join(r->scratch, name);
+	auto_free char *strip =
+		r->cross ? toolchain_binutil(r->target.gnu, 0, "strip", getenv("PATH")) : NULL;
 
 	if (dir_create(folder, 0755, err) < 0)
 		return -1;
 	for (size_t i = 0; i < files->n; i++) {
 		auto_free char *to = path_join(folder, path_basename(files->v[i]));
 
-		if (r->plan.release.strip ? release_strip(files->v[i], to, err) < 0
+		if (r->plan.release.strip ? release_strip(files->v[i], to, strip, err) < 0
 					  : file_copy(files->v[i], to, 0755, err) < 0)
 			return -1;
 		strv_add(ret, to);
@@ -81,9 +85,13 @@ static int replay_fresh(struct run *r, const struct node_key *k, struct error *e
 	auto_free char *folder = run_track_scratch(r, "replay");
 	auto_json json_t *record = NULL;
 	auto_free char *node = NULL, *facts = NULL;
+	auto_free char *bin = path_join(r->scratch, "replayed");
+	const struct strv *shipped = &r->track->optimised.shipped;
+	auto_strv struct strv binaries = STRV_INIT;
 	struct train_options o = {
 		.plan = &r->plan,
-		.binaries = &r->track->optimised.shipped,
+		.binaries = cross_emulator(r) ? &binaries : shipped,
+		.emulator = cross_emulator(r),
 		.folder = folder,
 		.self = r->o->self,
 		.events = r->o->events,
@@ -91,6 +99,8 @@ static int replay_fresh(struct run *r, const struct node_key *k, struct error *e
 		.training = &r->track->training,
 	};
 
+	if (cross_emulator(r) && cross_place(r, shipped, bin, &binaries, err) < 0)
+		return -1;
 	if (dir_create(folder, 0711, err) < 0 || train_run(&o, &r->track->replay, err) < 0)
 		return -1;
 	run_note_driver(r, &r->track->replay);

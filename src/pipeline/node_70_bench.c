@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "bench/bench.h"
+#include "pipeline/cross.h"
 #include "pipeline/note.h"
 #include "pipeline/run.h"
 #include "pipeline/why.h"
@@ -26,8 +27,10 @@ int node_bench(struct run *r, struct error *err)
 	};
 
 	if (!r->plan.bench.enabled || r->o->no_bench) {
-		why_say_because(
-			r, "is left out: %s", r->o->no_bench ? "--no-bench" : "the plan says so");
+		why_say_because(r, "is left out: %s",
+			r->o->no_bench      ? "--no-bench"
+			: cross_emulator(r) ? "the programs run by an emulator"
+					    : "the plan says so");
 		return 0;
 	}
 	why_say_because(r, "runs: figures are never reused");

@@ -1,3 +1,4 @@
+#include "pipeline/cross.h"
 #include "pipeline/run.h"
 
 #include <ctype.h>
@@ -163,6 +164,7 @@ int run_open(struct run *r, const struct pipeline_options *o, struct error *err)
 	r->o = o;
 	if (plan_read(o->file, &r->plan, err) < 0 || set_relinks(r, err) < 0)
 		return -1;
+	cross_open(r);
 	joined = path_join(r->plan.root, r->plan.build.dir);
 	r->source_root = path_clean(joined);
 	dist = run_dist(r);
@@ -251,6 +253,7 @@ void run_close(struct run *r)
 		free(r->runtimes[i].archive);
 	free(r->runtimes);
 	store_close(&r->store);
+	cross_close(r);
 	plan_release(&r->plan);
 }
 

@@ -15,6 +15,7 @@
 #include "store/source.h"
 #include "store/store.h"
 #include "toolchain/toolchain.h"
+#include "train/emulator.h"
 #include "wrap/wrap.h"
 
 /* What a build node gives. */
@@ -80,7 +81,10 @@ struct run {
 	int dirty;    /* as in struct past_build */
 	char *machine;
 	char *version;
-	uint64_t epoch; /* SOURCE_DATE_EPOCH */
+	uint64_t epoch;                 /* SOURCE_DATE_EPOCH */
+	struct target target;           /* of the plan */
+	bool cross;                     /* it is another machine: compilers must be told */
+	struct train_emulator emulator; /* runs its programs; without words: they run themselves */
 	struct compiler *compilers;
 	size_t n_compilers;
 	struct compiler *cc, *rustc;   /* point into compilers; NULL: not used */

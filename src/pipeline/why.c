@@ -15,6 +15,8 @@ static const struct part {
 	{"plan", "the plan changed", {0}},
 	{"build", "the plan's build: section changed", {0}},
 	{"training", "the plan's train: section changed", {0}},
+	{"emulator", "another emulator", {0}},
+	{"emulator's command", "the emulator's command changed", {"training", "emulator"}},
 	{"conditions", "the answer of a when: command changed", {"training"}},
 	{"compilers", "compiler changed", {0}},
 	{"runtimes", "another profile runtime", {"compilers"}},

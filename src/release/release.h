@@ -26,8 +26,8 @@ int release_check(const char *folder, const char *name, struct error *err);
  * ERR_MISMATCH when one is missing or is no regular file. */
 int release_take_out(
 	const char *path, const struct strv *names, const char *folder, struct error *err);
-/* Strips a copy: symbol table and debug sections out, by the first of llvm-strip and strip in PATH.
- * ERR_ENVIRONMENT when there is none; ERR_CHILD when it fails or leaves something that is no ELF
- * file or larger than before. llvm-strip comes first because GNU strip breaks files that a
- * post-link optimiser laid out. */
-int release_strip(const char *from, const char *to, struct error *err);
+/* Strips a copy: symbol table and debug sections out, by the first of llvm-strip and strip in PATH;
+ * own: path of one that is asked before them, NULL: none. ERR_ENVIRONMENT when there is none;
+ * ERR_CHILD when it fails or leaves something that is no ELF file or larger than before. llvm-strip
+ * comes first because GNU strip breaks files that a post-link optimiser laid out. */
+int release_strip(const char *from, const char *to, const char *own, struct error *err);

@@ -26,11 +26,13 @@ static bool is_elf(const char *path, uint64_t *size)
 
 /* In this order. llvm-strip refuses programs that are linked statically with glibc (its section
  * .rela.plt has no symbol table): then the next one is asked. */
-static int find_strips(struct strv *ret, struct error *err)
+static int find_strips(const char *own, struct strv *ret, struct error *err)
 {
 	static const char *const names[] = {"llvm-strip", "strip", "llvm-strip-22", "llvm-strip-19",
 		"llvm-strip-16", "llvm-strip-14"};
 
+	if (own)
+		strv_add(ret, own);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		char *found = path_find_program(names[i], getenv("PATH"), NULL);
 
@@ -95,14 +97,14 @@ static int try_strip(
 	return 0;
 }
 
-int release_strip(const char *from, const char *to, struct error *err)
+int release_strip(const char *from, const char *to, const char *own, struct error *err)
 {
 	auto_free char *temporary = xasprintf("%s.strip", to);
 	auto_strv struct strv programs = STRV_INIT;
 	struct error first = ERROR_INIT;
 	int r = 0;
 
-	if (find_strips(&programs, err) < 0)
+	if (find_strips(own, &programs, err) < 0)
 		return -1;
 	for (size_t i = 0; r == 0 && i < programs.n; i++)
 		r = try_strip(programs.v[i], from, temporary, &first, err);

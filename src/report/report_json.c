@@ -45,6 +45,7 @@ static json_t *training_json(const struct training_facts *t)
 	for (size_t i = 0; i < t->n_phases; i++)
 		json_array_append_new(phases, phase_result_json(&t->phases[i]));
 	json_object_set_new(o, "digest", json_text(t->digest));
+	json_object_set_new(o, "emulator", json_text(t->emulator));
 	json_object_set_new(o, "failure", json_text(t->failure));
 	json_object_set_new(o, "phases", phases);
 	json_object_set_new(o, "processes", json_u64(t->n_processes));

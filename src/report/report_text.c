@@ -322,8 +322,11 @@ static void add_training(const struct report *r, struct buf *out)
 	if (t->n_phases)
 		buf_addf(out,
 			"Training: %zu of %zu phases, %llu requests and runs answered as expected, "
-			"%zu processes\n",
-			ok, t->n_phases, (unsigned long long)done, t->n_processes);
+			"%zu processes%s%s%s\n",
+			ok, t->n_phases, (unsigned long long)done, t->n_processes,
+			t->emulator ? "; trained under emulation (" : "",
+			t->emulator ? t->emulator : "",
+			t->emulator ? "), without a comparison: its time says nothing" : "");
 	if (t->failure)
 		report_add_indented(out, t->failure);
 	if (r->profile.sha256)

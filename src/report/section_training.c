@@ -54,6 +54,12 @@ void section_training(struct doc *d, const struct report *r)
 		"Every answer was compared with what the plan expects. %zu processes ran "
 		"instrumented code and left %zu raw profiles.",
 		t->n_processes, t->n_raws);
+	if (t->emulator)
+		doc_note(d, DOC_WARN,
+			"Trained under emulation (%s): what the programs counted is what they "
+			"count on the target, but how long they took says nothing, so nothing was "
+			"compared.",
+			t->emulator);
 	doc_table(d, "Phases of the training: requests or runs", heads, ARRAY_SIZE(heads));
 	phase_rows(d, t);
 	doc_end_table(d);

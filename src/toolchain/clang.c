@@ -7,9 +7,9 @@
 
 #define CLANG_OLDEST 14
 
-/* The profile runtime lies in one of two layouts: lib/linux/libclang_rt.profile-ARCH.a, or
+/* The runtime lies in one of two layouts: lib/linux/libclang_rt.profile-ARCH.a, or
  * lib/TRIPLE/libclang_rt.profile.a. */
-static int find_runtime(const struct question *q, const char *target, char **ret, struct error *err)
+int clang_find_runtime(const struct question *q, const char *target, char **ret, struct error *err)
 {
 	auto_free char *arch = xstrndup(target, strcspn(target, "-"));
 	auto_free char *old_name = xasprintf("libclang_rt.profile-%s.a", arch);
@@ -44,7 +44,9 @@ int clang_probe(
 			err, ERR_ENVIRONMENT, "'%s' (%s) names no target", q->path, c->version);
 	if (ask_line(q, "-print-resource-dir", &c->sysroot, err) < 0)
 		return error_context(err, "'%s'", q->path);
-	if (find_runtime(q, c->target, &c->runtime, err) < 0)
+	if (q->cross)
+		return clang_probe_cross(q, c, err);
+	if (clang_find_runtime(q, c->target, &c->runtime, err) < 0)
 		return -1;
 	if (!c->runtime)
 		return error_set(err, ERR_ENVIRONMENT,

@@ -124,6 +124,8 @@ static void clang_link_flags(const struct toolchain_link *link, struct strv *ret
 	} else {
 		strv_add(ret, "-fprofile-generate");
 	}
+	if (link->resource)
+		strv_addf(ret, "-resource-dir=%s", link->resource);
 	if (link->hook)
 		strv_add(ret, link->hook);
 	if (link->runtime)

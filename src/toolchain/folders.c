@@ -48,7 +48,9 @@ static int driver_folders(const struct question *q, struct strv *ret, struct err
 int toolchain_folders(const struct compiler *c, struct strv *ret, struct error *err)
 {
 	const char *path_list = getenv("PATH");
-	struct question q = {.path = c->path, .path_list = path_list ? path_list : "/usr/bin:/bin"};
+	struct question q = {.path = c->path,
+		.path_list = path_list ? path_list : "/usr/bin:/bin",
+		.words = &c->words};
 	auto_strv struct strv folders = STRV_INIT;
 	auto_free char *cc = NULL;
 
@@ -59,7 +61,7 @@ int toolchain_folders(const struct compiler *c, struct strv *ret, struct error *
 	add_folder(&folders, c->sysroot);
 	if (c->family == FAMILY_RUSTC) {
 		/* rustc links by cc: libc and start files are those of cc. */
-		cc = path_find_program("cc", q.path_list, NULL);
+		cc = c->linker ? xstrdup(c->linker) : path_find_program("cc", q.path_list, NULL);
 		q.path = cc;
 	}
 	if (q.path && driver_folders(&q, &folders, err) < 0)

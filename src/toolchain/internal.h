@@ -5,9 +5,11 @@
 
 /* How a compiler is asked. */
 struct question {
-	const char *path;      /* the compiler */
-	const char *path_list; /* PATH of its process */
-	const char *folder;    /* working folder; NULL: the own */
+	const char *path;                    /* the compiler */
+	const char *path_list;               /* PATH of its process */
+	const char *folder;                  /* working folder; NULL: the own */
+	const struct strv *words;            /* between its name and the question; NULL: none */
+	const struct toolchain_cross *cross; /* NULL: for this machine */
 };
 
 /* Runs "path arg…" (args ends with NULL) and gives its output lines. */
@@ -32,3 +34,7 @@ int rustc_probe(const struct question *q, struct compiler *c, struct error *err)
  * answer. */
 int find_lld_of(
 	const struct compiler *c, const char *path_list, struct lld *ret, struct error *err);
+/* Of a clang that compiles for another machine: what its calls need, and its runtime. */
+int clang_probe_cross(const struct question *q, struct compiler *c, struct error *err);
+/* Its profile runtime for a triple; NULL: it has none. Caller frees. */
+int clang_find_runtime(const struct question *q, const char *target, char **ret, struct error *err);

@@ -16,6 +16,9 @@ void compiler_release(struct compiler *c)
 	free(c->target);
 	free(c->runtime);
 	free(c->sysroot);
+	free(c->linker);
+	free(c->resource);
+	strv_release(&c->words);
 	*c = (struct compiler){0};
 }
 
@@ -25,6 +28,8 @@ int ask(const struct question *q, const char *const *args, struct strv *ret, str
 	auto_strv struct strv argv = STRV_INIT, env = STRV_INIT;
 
 	strv_add(&argv, q->path);
+	if (q->words)
+		strv_add_all(&argv, q->words);
 	for (; *args; args++)
 		strv_add(&argv, *args);
 	env_copy_current(&env);
@@ -142,12 +147,12 @@ static int probe_family(
 	}
 }
 
-int toolchain_probe_in(const char *folder, const char *name, const char *path_list,
-	struct compiler *ret, struct error *err)
+int toolchain_probe_cross(const struct toolchain_cross *x, const char *folder, const char *name,
+	const char *path_list, struct compiler *ret, struct error *err)
 {
 	auto_free char *found = path_find_program(name, path_list, NULL);
 	auto_free char *path = found ? path_absolute(found) : NULL;
-	struct question q = {.path = path, .path_list = path_list, .folder = folder};
+	struct question q = {.path = path, .path_list = path_list, .folder = folder, .cross = x};
 	struct compiler c = {0};
 
 	if (!path)
@@ -159,6 +164,12 @@ int toolchain_probe_in(const char *folder, const char *name, const char *path_li
 	}
 	*ret = c;
 	return 0;
+}
+
+int toolchain_probe_in(const char *folder, const char *name, const char *path_list,
+	struct compiler *ret, struct error *err)
+{
+	return toolchain_probe_cross(NULL, folder, name, path_list, ret, err);
 }
 
 int toolchain_probe(

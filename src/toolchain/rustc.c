@@ -69,6 +69,20 @@ static int read_lines(
 	return 0;
 }
 
+/* What links for another processor: gcc by its cross name, as rustc's own default, "cc", links for
+ * this machine. */
+static int rustc_probe_cross(const struct question *q, struct compiler *c)
+{
+	const struct target *t = q->cross->target;
+	auto_free char *gcc = xasprintf("%s-gcc", t->gnu);
+
+	free(c->target);
+	c->target = xstrdup(t->triple);
+	c->runtime = find_runtime(c->sysroot, c->target);
+	c->linker = path_find_program(gcc, q->path_list, NULL);
+	return 0;
+}
+
 int rustc_probe(const struct question *q, struct compiler *c, struct error *err)
 {
 	static const char *const verbose[] = {"-vV", NULL};
@@ -80,6 +94,8 @@ int rustc_probe(const struct question *q, struct compiler *c, struct error *err)
 	if (read_lines(q, &lines, c, err) < 0)
 		return -1;
 	c->sysroot = xstrdup(sysroot.n ? sysroot.v[0] : "");
+	if (q->cross)
+		return rustc_probe_cross(q, c);
 	c->has_map_lld = links_by_lld(c);
 	c->runtime = find_runtime(c->sysroot, c->target);
 	if (!c->runtime)

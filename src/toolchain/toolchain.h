@@ -4,9 +4,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/strv.h"
 #include "config/plan.h"
+#include "config/target.h"
 
 enum compiler_family { FAMILY_CLANG, FAMILY_GCC, FAMILY_RUSTC, FAMILY_UNKNOWN };
 
@@ -21,6 +23,11 @@ struct compiler {
 	char *runtime;    /* path of its profile runtime; NULL when it has none */
 	char *sysroot;    /* rustc: its sysroot; clang, gcc: resource or library folder */
 	bool has_map_lld; /* rustc only: links by rust-lld unless told otherwise */
+	/* Of a build for another machine: */
+	struct strv
+		words;  /* behind its name, to compile for the target ("--target=…"); else empty */
+	char *linker;   /* rustc: what links for the target; NULL: cc */
+	char *resource; /* clang: the resource folder of instrumented links; NULL: its own */
 };
 void compiler_release(struct compiler *c);
 
@@ -28,6 +35,28 @@ void compiler_release(struct compiler *c);
  * is absent or unusable (no profile runtime). */
 int toolchain_probe(
 	const char *name, const char *path_list, struct compiler *ret, struct error *err);
+/* The same for a build for another machine. A missing profile runtime is no error: runtime is NULL,
+ * and toolchain_cross_missing() says it. */
+struct toolchain_cross {
+	const struct target *target;
+	const char *sysroot; /* NULL: the compiler's own */
+	const char *runtime; /* clang's profile runtime for the target; NULL: looked for */
+};
+int toolchain_probe_cross(const struct toolchain_cross *x, const char *folder, const char *name,
+	const char *path_list, struct compiler *ret, struct error *err);
+/* Adds, a line each with the package to install, what this compiler needs for the target and is not
+ * there: headers and libraries, linker, profile runtime. */
+int toolchain_cross_missing(const struct toolchain_cross *x, const struct compiler *c,
+	const char *path_list, struct buf *ret, struct error *err);
+/* A program of binutils that reads the target's files: "aarch64-linux-gnu-ar", else LLVM's that is
+ * as new as the compiler. gnu: the target in GNU's form; NULL: this machine, "ar". NULL when there
+ * is none; caller frees. */
+char *toolchain_binutil(const char *gnu, int llvm, const char *name, const char *path_list);
+/* clang looks for its runtime in its resource folder alone. When it lies elsewhere: makes a copy of
+ * that folder in `folder`, of links, with the runtime in it, and sets c->resource and c->runtime.
+ */
+int toolchain_lend_runtime(struct compiler *c, const char *folder, struct error *err);
+
 /* The same as seen from a folder: rustup's rustc is another one where a rust-toolchain.toml stands.
  * folder NULL: the own working folder. */
 int toolchain_probe_in(const char *folder, const char *name, const char *path_list,
@@ -103,6 +132,7 @@ struct toolchain_link {
 	/* The runtime of another compiler in the place of the own one; NULL: the own one. */
 	const char *runtime;
 	const struct strv *archives; /* further runtimes, loaded when they are asked for; NULL */
+	const char *resource;        /* clang's resource folder; NULL: its own */
 };
 void toolchain_link_flags(const struct compiler *c, const struct toolchain_build *b,
 	const struct toolchain_link *link, struct strv *ret);

@@ -397,13 +397,17 @@ static bool counts_by_gcc(const char *path)
 
 static char *why_nothing(const struct coverage *c, const struct strv *binaries)
 {
-	for (size_t i = 0; i < binaries->n; i++)
-		if (counts_by_gcc(binaries->v[i]))
+	for (size_t i = 0; i < binaries->n; i++) {
+		auto_free char *path =
+			c->o->emulator ? train_emulated(binaries->v[i]) : xstrdup(binaries->v[i]);
+
+		if (counts_by_gcc(path))
 			return xasprintf(
 				"'%s' counts by GCC (.gcda), whose counters cannot be found "
 				"from outside; build it with clang or rustc to see what each "
 				"phase executes",
 				path_basename(binaries->v[i]));
+	}
 	return xasprintf("no process had counters, and none left a profile%s%s; build the program "
 			 "with -fprofile-generate (clang) or -Cprofile-generate (rustc)",
 		c->unsupported ? ": " : "", c->unsupported ? c->unsupported : "");

@@ -37,7 +37,8 @@ struct sighting {
 };
 
 struct watch {
-	const struct strv *binaries; /* NULL: nothing is looked for (replay) */
+	const struct strv *binaries;           /* NULL: nothing is looked for (replay) */
+	const struct train_emulator *emulator; /* that runs them; NULL */
 	struct sighting *v;
 	size_t n, cap;
 	uint64_t last; /* CLOCK_MONOTONIC of the last round */

@@ -64,6 +64,7 @@ int session_open(struct session *s, const struct train_options *o, const char *p
 	s->starts = xcalloc(o->plan->train.n_services + 1, sizeof(*s->starts));
 	if (profiles)
 		s->watch.binaries = o->binaries;
+	s->watch.emulator = o->emulator;
 	set_vars(s);
 	service_content_names(&o->plan->train, o->folder, &s->vars);
 	return 0;

@@ -211,6 +211,7 @@ static int run_here(const struct train_options *o, struct training_facts *ret, s
 		session_close(&s);
 	}
 	if (r == 0) {
+		facts.emulator = o->emulator ? xstrdup(o->emulator->name) : NULL;
 		facts.disk = disk_full_text(o->profiles ? o->profiles : o->folder);
 		*ret = facts;
 	} else {

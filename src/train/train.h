@@ -9,13 +9,17 @@
 #include "config/plan.h"
 #include "facts/coverage.h"
 #include "facts/training.h"
+#include "train/emulator.h"
 
 struct profile;
 
 struct train_options {
 	const struct plan *plan;
 	const struct strv *binaries; /* absolute paths, in the order of plan.build.binary */
-	const char *folder;          /* fresh folder that gets scratch/, logs/ and profiles/ */
+	/* Of another machine's programs: what the binaries, as train_emulator_place() gave them,
+	 * run by; NULL: by themselves. */
+	const struct train_emulator *emulator;
+	const char *folder;   /* fresh folder that gets scratch/, logs/ and profiles/ */
 	const char *profiles; /* folder for raw profiles: LAUNCH/PID.profraw; NULL: replay, none
 				 expected */
 	const char *self;     /* path of whet, for builtin services */

@@ -99,7 +99,8 @@ static void see(struct watch *w, const char *launch, pid_t pid)
 void watch_pids(struct watch *w, const char *launch, const pid_t *pids, size_t n)
 {
 	for (size_t i = 0; w->binaries && i < n; i++)
-		if (runs_one_of(pids[i], w->binaries))
+		if (w->emulator ? train_emulates(w->emulator, pids[i], w->binaries)
+				: runs_one_of(pids[i], w->binaries))
 			see(w, launch, pids[i]);
 }
 

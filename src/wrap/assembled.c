@@ -96,12 +96,13 @@ static bool assemble(const struct wrap_node *n, const char *from, const char *to
 	auto_free char *folder = path_dirname(from);
 	const char *list = getenv("PATH");
 	auto_free char *path = path_list_without(list ? list : "/usr/bin:/bin", n->folder);
+	auto_free char *as = n->cross ? xasprintf("%s-as", n->cross) : xstrdup("as");
 	auto_strv struct strv argv = STRV_INIT;
 	struct proc_options o = PROC_OPTIONS_INIT;
 	struct error ignored = ERROR_INIT;
 	struct proc_exit end = {.code = 1};
 
-	strv_take(&argv, path_find_program("as", path, NULL));
+	strv_take(&argv, path_find_program(as, path, NULL));
 	if (!argv.v[0])
 		return false;
 	strv_add(&argv, "-o");

@@ -268,7 +268,7 @@ void cc_classify(const struct strv *args, bool cxx, struct cc_call *ret)
 	strv_release(&s.linker);
 }
 
-/* i386, i586 and i686 are one processor, amd64 is x86_64; the others have one name. */
+/* i386, i586 and i686 are one processor, amd64 is x86_64, arm64 is aarch64. */
 static size_t processor(const char *triple, const char **name)
 {
 	size_t n = strcspn(triple, "-");
@@ -278,6 +278,12 @@ static size_t processor(const char *triple, const char **name)
 		*name = "x86";
 	else if (n == 5 && starts(triple, "amd64"))
 		*name = "x86_64";
+	else if (n == 5 && starts(triple, "arm64"))
+		*name = "aarch64";
+	else if (starts(triple, "armv"))
+		*name = "arm";
+	else if (starts(triple, "riscv64"))
+		*name = "riscv64";
 	return *name == triple ? n : strlen(*name);
 }
 

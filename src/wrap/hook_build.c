@@ -32,13 +32,14 @@ static char *c_compiler(const struct compiler *cc)
 /* Flags that the hook needs whatever the program uses: position-independent code links into
  * everything, and an object without bitcode survives link-time optimisation. Without -pipe gcc
  * leaves a file in $TMPDIR when it is killed. */
-static void hook_argv(const char *compiler, const char *source, const char *out,
-	enum profile_kind kind, struct strv *argv)
+static void hook_argv(const struct compiler *cc, const char *compiler, const char *source,
+	const char *out, enum profile_kind kind, struct strv *argv)
 {
 	static const char *const flags[] = {"-pipe", "-O2", "-fPIC", "-fno-lto",
 		"-fno-stack-protector", "-fno-profile-generate", "-w", "-c", "-o"};
 
 	strv_add(argv, compiler);
+	strv_add_all(argv, &cc->words);
 	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
 		strv_add(argv, flags[i]);
 	strv_add(argv, out);
@@ -61,7 +62,7 @@ int wrap_build_hook(
 			"no C compiler found for the fork hook: install gcc or clang");
 	if (file_write_atomic(source, hook_source, strlen(hook_source), 0644, err) < 0)
 		return -1;
-	hook_argv(compiler, source, out, kind, &argv);
+	hook_argv(cc, compiler, source, out, kind, &argv);
 	env_copy_current(&env);
 	env_set(&env, "WHET_NODE", NULL);
 	env_set(&env, "LC_ALL", "C");

@@ -104,6 +104,8 @@ static void add_name(struct map_inputs *m, const char *p, size_t n)
 		n--;
 	if (!n || p[0] == '<')
 		return; /* <internal>, <synthetic>: of the linker itself */
+	if (same("linker stubs", p, n))
+		return; /* so is what GNU ld makes of far calls on aarch64, arm, powerpc */
 	if (p[n - 1] == ')')
 		open = memrchr(p, '(', n);
 	if (open && open > p && open + 2 < p + n)
@@ -264,7 +266,9 @@ static void gnu_section(struct map_inputs *m, struct place *at, const char *p, c
 		p = skip_number(size, end);
 		while (p < end && *p == ' ')
 			p++;
-		input = *name == ' ' && p < end && *p != '(' && *p != '=';
+		/* Behind the size of " *fill*" may stand the bytes: instructions that do nothing.
+		 */
+		input = *name == ' ' && name[1] != '*' && p < end && *p != '(' && *p != '=';
 		gnu_size(m, at, name, hex, size, input);
 		if (input)
 			add_name(m, p, (size_t)(end - p));

@@ -19,6 +19,8 @@ void shim_node_release(struct shim_node *n)
 	free(n->slot);
 	free(n->target_dir);
 	free(n->target);
+	free(n->cross);
+	free(n->rust_linker);
 	free(n->instrument_linker);
 	free(n->evidence);
 	free(n->relinker);
@@ -34,6 +36,7 @@ void shim_node_release(struct shim_node *n)
 		free(n->tools[i].name);
 		free(n->tools[i].path);
 		free(n->tools[i].launcher);
+		free(n->tools[i].machine);
 	}
 	free(n->compilers);
 	free(n->tools);
@@ -89,6 +92,7 @@ static json_t *tools_json(const struct shim_node *n)
 		json_set_text(o, "name", t->name);
 		json_set_text(o, "path", t->path);
 		json_set_text(o, "launcher", t->launcher);
+		json_set_text(o, "machine", t->machine);
 		json_object_set_new(o, "cxx", json_boolean(t->cxx));
 		json_object_set_new(o, "bare_linker", json_boolean(t->bare_linker));
 		json_object_set_new(o, "family", json_integer((int)t->family));
@@ -111,6 +115,8 @@ int shim_node_write(const struct shim_node *n, const char *path, struct error *e
 	json_set_text(o, "slot", n->slot);
 	json_set_text(o, "target_dir", n->target_dir);
 	json_set_text(o, "target", n->target);
+	json_set_text(o, "cross", n->cross);
+	json_set_text(o, "rust_linker", n->rust_linker);
 	json_set_text(o, "instrument_linker", n->instrument_linker);
 	json_set_text(o, "evidence", n->evidence);
 	json_object_set_new(o, "relinks", json_integer(n->relinks));
@@ -183,6 +189,7 @@ static int tools_from(const json_t *a, struct shim_node *n, struct error *err)
 			return -1;
 		}
 		t.launcher = json_opt_str(o, "launcher");
+		t.machine = json_opt_str(o, "machine");
 		array_reserve(n->tools, n->n_tools, n->cap_tools);
 		n->tools[n->n_tools++] = t;
 	}
@@ -207,6 +214,8 @@ static int node_from(const json_t *o, struct shim_node *n, struct error *err)
 		return -1;
 	n->target_dir = json_opt_str(o, "target_dir");
 	n->target = json_opt_str(o, "target");
+	n->cross = json_opt_str(o, "cross");
+	n->rust_linker = json_opt_str(o, "rust_linker");
 	n->instrument_linker = json_opt_str(o, "instrument_linker");
 	n->relinks = (uint32_t)json_opt_int(o, "relinks", 0);
 	n->relinker = json_opt_str(o, "relinker");

@@ -32,7 +32,8 @@ struct node_tool {
 	bool cxx;         /* a C++ driver */
 	bool bare_linker; /* a linker and no driver */
 	enum compiler_family family;
-	int compiler; /* index of its flags; -1: none of the node's compilers */
+	int compiler;  /* index of its flags; -1: none of the node's compilers */
+	char *machine; /* triple in front of its name, which it compiles for; NULL: none is */
 };
 
 struct shim_node {
@@ -41,8 +42,10 @@ struct shim_node {
 	char *space;  /* what a cache behind the shim may not share with another build */
 	char *log;
 	char *slot;
-	char *target_dir; /* cargo's target folder; NULL without cargo */
-	char *target;     /* cargo's target triple; NULL */
+	char *target_dir;  /* cargo's target folder; NULL without cargo */
+	char *target;      /* cargo's target triple; NULL */
+	char *cross;       /* of a build for another machine: its triple; NULL */
+	char *rust_linker; /* what rustc links by for it when its call names none; NULL: cc */
 	char *instrument_linker;
 	char *evidence;       /* path of the program that reads linker maps */
 	uint32_t relinks;     /* of each link that one of `relinked` may come of */

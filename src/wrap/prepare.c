@@ -91,6 +91,21 @@ static int compiler_index(const struct preparation *p, const char *path)
 	return -1;
 }
 
+/* "aarch64-linux-gnu" of "aarch64-linux-gnu-gcc-12", which tells a driver what to compile for. A
+ * name with one dash has no triple in front: "ccache-gcc". */
+static char *machine_of(const char *name)
+{
+	static const char *const stems[] = {"-clang", "-gcc", "-g++", "-c++", "-cc"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(stems); i++) {
+		const char *at = strstr(name, stems[i]);
+
+		if (at && memchr(name, '-', (size_t)(at - name)))
+			return xstrndup(name, (size_t)(at - name));
+	}
+	return NULL;
+}
+
 static void add_tool(struct preparation *p, const char *name, const char *path)
 {
 	struct shim_node *s = &p->node;
@@ -100,6 +115,7 @@ static void add_tool(struct preparation *p, const char *name, const char *path)
 		return;
 	t.name = xstrdup(name);
 	t.path = real_compiler(p, path);
+	t.machine = machine_of(name);
 	if (strcmp(t.path, path) != 0)
 		t.launcher = xstrdup(path);
 	t.compiler = compiler_index(p, t.path);
@@ -242,6 +258,8 @@ static void flags_of(const struct wrap_node *n, const struct compiler *c, const 
 		strv_add(&archives, n->runtimes[i].archive);
 	if (wrap_other_layout(n->main, c))
 		link.runtime = n->main->runtime;
+	else
+		link.resource = c->resource;
 	build.profile = profile;
 	toolchain_compile_flags(c, &build, &ret->compile);
 	if (c->family == FAMILY_GCC && build.mode == MODE_OPTIMISED)
@@ -389,6 +407,10 @@ static void fill(struct preparation *p)
 	s->slot = xstrdup(n->slot);
 	s->target_dir = xstrdup(n->target_dir);
 	s->target = xstrdup(n->target);
+	s->cross = xstrdup(n->cross);
+	for (size_t i = 0; i < n->n_compilers && !s->rust_linker; i++)
+		if (n->compilers[i].linker)
+			s->rust_linker = xstrdup(path_basename(n->compilers[i].linker));
 	s->instrument_linker = xstrdup(n->instrument_linker);
 	s->relinks = n->relinks;
 	s->relinker = xstrdup(n->relinks ? n->relinker : NULL);
@@ -483,6 +505,7 @@ void wrap_token(const struct wrap_node *n, char hex[65])
 	sha256_adds(&h, n->build.mode == MODE_INSTRUMENTED ? hook_source : "");
 	sha256_add(&h, &(uint32_t){(uint32_t)n->build.mode}, sizeof(uint32_t));
 	sha256_adds(&h, n->target);
+	sha256_adds(&h, n->cross);
 	sha256_adds(&h, n->build.mode == MODE_INSTRUMENTED ? n->instrument_linker : NULL);
 	sha256_adds(&h, n->rustc_wrapper);
 	for (size_t i = 0; i < n->n_compilers; i++) {
@@ -495,6 +518,7 @@ void wrap_token(const struct wrap_node *n, char hex[65])
 		sha256_adds(&h, c->path);
 		sha256_adds(&h, c->version);
 		sha256_adds(&h, c->target);
+		add_list(&h, &c->words);
 		add_list(&h, &f.compile);
 		add_list(&h, &f.link);
 		if (lto != PLAN_LTO_DEFAULT) {

@@ -27,12 +27,13 @@ static int run(const struct strv *argv, struct error *err)
 	return proc_capture(&o, STEP_TIMEOUT, &lines, err);
 }
 
-/* "objcopy", or LLVM's by any number. */
-static char *find_tool(const char *name, struct error *err)
+/* "objcopy", of another machine's files "aarch64-linux-gnu-objcopy", or LLVM's by any number. */
+static char *find_tool(const char *cross, const char *name, struct error *err)
 {
 	static const int majors[] = {22, 21, 20, 19, 18, 17, 16, 15, 14};
 	const char *list = getenv("PATH");
-	char *found = path_find_program(name, list, NULL);
+	auto_free char *own = cross ? xasprintf("%s-%s", cross, name) : xstrdup(name);
+	char *found = path_find_program(own, list, NULL);
 	auto_free char *llvm = xasprintf("llvm-%s", name);
 
 	if (!found)
@@ -44,19 +45,22 @@ static char *find_tool(const char *name, struct error *err)
 	}
 	if (!found)
 		error_set(err, ERR_ENVIRONMENT,
-			"neither '%s' nor '%s' is in PATH; install the Debian package 'binutils'",
-			name, llvm);
+			"neither '%s' nor '%s' is in PATH; install the Debian package "
+			"'binutils%s%s'",
+			own, llvm, cross ? "-" : "", cross ? cross : "");
 	return found;
 }
 
 /* Only what is needed of the archive: no code for gcov. */
-static int join_members(const char *linker, const char *archive, const char *out, struct error *err)
+static int join_members(
+	const struct compiler *linker, const char *archive, const char *out, struct error *err)
 {
 	static const char *const wanted[] = {"runtime", "set_filename", "reset_counters",
 		"instrument_target", "instrument_memop"};
 	auto_strv struct strv argv = STRV_INIT;
 
-	strv_add(&argv, linker);
+	strv_add(&argv, linker->path);
+	strv_add_all(&argv, &linker->words);
 	strv_add(&argv, "-r");
 	strv_add(&argv, "-nostdlib");
 	strv_add(&argv, "-o");
@@ -67,10 +71,10 @@ static int join_members(const char *linker, const char *archive, const char *out
 	return run(&argv, err);
 }
 
-static int hide_the_rest(const char *object, int raw_version, struct error *err)
+static int hide_the_rest(const char *cross, const char *object, int raw_version, struct error *err)
 {
 	auto_strv struct strv argv = STRV_INIT;
-	auto_free char *objcopy = find_tool("objcopy", err);
+	auto_free char *objcopy = find_tool(cross, "objcopy", err);
 
 	if (!objcopy)
 		return -1;
@@ -81,10 +85,10 @@ static int hide_the_rest(const char *object, int raw_version, struct error *err)
 	return run(&argv, err);
 }
 
-static int make_archive(const char *object, const char *out, struct error *err)
+static int make_archive(const char *cross, const char *object, const char *out, struct error *err)
 {
 	auto_strv struct strv argv = STRV_INIT;
-	auto_free char *ar = find_tool("ar", err);
+	auto_free char *ar = find_tool(cross, "ar", err);
 
 	if (!ar)
 		return -1;
@@ -95,8 +99,8 @@ static int make_archive(const char *object, const char *out, struct error *err)
 	return run(&argv, err);
 }
 
-int wrap_build_runtime(const struct compiler *linker, const struct compiler *of, const char *out,
-	struct error *err)
+int wrap_build_runtime(const struct compiler *linker, const struct compiler *of, const char *cross,
+	const char *out, struct error *err)
 {
 	auto_free char *object = xasprintf("%s.%d.o", out, (int)getpid());
 	auto_free char *archive = xasprintf("%s.%d.a", out, (int)getpid());
@@ -105,13 +109,13 @@ int wrap_build_runtime(const struct compiler *linker, const struct compiler *of,
 
 	if (path_exists(out))
 		return 0;
-	r = join_members(linker->path, of->runtime, object, err);
+	r = join_members(linker, of->runtime, object, err);
 	if (r == 0)
 		r = retag_file(object, raw, true, err);
 	if (r == 0)
-		r = hide_the_rest(object, raw, err);
+		r = hide_the_rest(cross, object, raw, err);
 	if (r == 0)
-		r = make_archive(object, archive, err);
+		r = make_archive(cross, object, archive, err);
 	if (r == 0)
 		r = file_rename(archive, out, err);
 	(void)unlink(object);

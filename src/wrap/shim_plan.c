@@ -57,9 +57,24 @@ static bool is_target_output(const struct shim_node *n, const char *output)
 	return path_is_below(output, folder);
 }
 
-/* A build step may compile what a device or a virtual machine runs (wasm, BPF). */
-static bool is_for_other_machine(const struct shim_node *n, const struct cc_call *a)
+/* The triple that a call compiles for; NULL: it does not say, so it is the compiler's own. */
+static const char *machine_of(const struct node_tool *t, const struct cc_call *a)
 {
+	return a->target ? a->target : t->machine;
+}
+
+/* A build step may compile what a device or a virtual machine runs (wasm, BPF); and in a build for
+ * another machine, what this one runs. */
+static bool is_for_other_machine(
+	const struct shim_node *n, const struct node_tool *t, const struct cc_call *a)
+{
+	const char *machine = machine_of(t, a);
+
+	/* What it links decides that. */
+	if (n->cross && t->bare_linker)
+		return false;
+	if (n->cross)
+		return !machine || cc_other_machine(machine, n->cross);
 	return n->target && a->target && cc_other_machine(a->target, n->target);
 }
 
@@ -86,6 +101,15 @@ __attribute__((format(printf, 3, 4))) static void classify(
 	r->class = class;
 	free(r->why);
 	r->why = buf_detach(&why);
+}
+
+/* machine: NULL when the call names none. */
+static void classify_other(struct compile_record *r, const char *machine)
+{
+	if (machine)
+		classify(r, CLASS_HOST, "for another machine: '%s'", machine);
+	else
+		classify(r, CLASS_HOST, "for the build machine: it names no target");
 }
 
 static void classify_link_of_rustc(struct compile_record *r)
@@ -138,8 +162,8 @@ static void classify_cc(struct shim_call *c, const struct node_tool *t, const st
 		classify_link_of_rustc(r);
 	else if (!is_target_output(c->node, place))
 		classify(r, CLASS_HOST, "output outside the %s", home);
-	else if (is_for_other_machine(c->node, a))
-		classify(r, CLASS_HOST, "for another machine: '%s'", a->target);
+	else if (is_for_other_machine(c->node, t, a))
+		classify_other(r, machine_of(t, a));
 	else
 		classify_target_code(c, t, a, home);
 }
@@ -386,6 +410,11 @@ static int add_rustc_flags(struct shim_call *c, const struct rustc_call *a, stru
 		add_flags(r, &flags->link);
 	if (shim_add_rustc_lto(c, flags, a, err) < 0)
 		return -1;
+	/* "cc", rustc's own choice, links for this machine. */
+	if (a->links && !linker && c->node->rust_linker) {
+		linker = c->node->rust_linker;
+		strv_take(&r->added, xasprintf("-Clinker=%s", linker));
+	}
 	if (a->links && c->node->mode == MODE_INSTRUMENTED && c->node->instrument_linker) {
 		linker = c->node->instrument_linker;
 		strv_take(&r->added, xasprintf("-Clinker=%s", linker));

@@ -24,14 +24,15 @@ struct wrap_node {
 	const struct compiler
 		*compilers; /* every compiler that may be called; the first C one is "cc" */
 	size_t n_compilers;
-	const char *shim;            /* path of the whet-shim program */
-	const char *folder;          /* the project's shim folder: same path for every node */
-	const char *log;             /* folder for the compile log (empty) */
-	const char *node_file;       /* where the node's description for the shim goes */
-	const char *quarantine;      /* profiles of programs run by the build land here */
-	const char *slot;            /* absolute path of the slot: below it is target code */
-	const char *target_dir;      /* cargo's target folder, or NULL */
-	const char *target;          /* target triple (cargo) */
+	const char *shim;       /* path of the whet-shim program */
+	const char *folder;     /* the project's shim folder: same path for every node */
+	const char *log;        /* folder for the compile log (empty) */
+	const char *node_file;  /* where the node's description for the shim goes */
+	const char *quarantine; /* profiles of programs run by the build land here */
+	const char *slot;       /* absolute path of the slot: below it is target code */
+	const char *target_dir; /* cargo's target folder, or NULL */
+	const char *target;     /* target triple (cargo) */
+	const char *cross;      /* of a build for another machine: its triple in GNU's form; NULL */
 	const char *const *profiles; /* the indexed profile of each compiler; NULL: none */
 	const struct compiler *main; /* whose profile runtime the program gets; NULL: its own */
 	const struct wrap_runtime *runtimes; /* MODE_INSTRUMENTED: of all others */
@@ -63,9 +64,9 @@ char *wrap_relink(const struct compile_log *log, const struct wrap_node *n, cons
 	uint32_t i, char **why);
 
 /* Makes the archive of a second runtime, that of the compiler `of`, unless it is there. linker: a C
- * compiler. */
-int wrap_build_runtime(const struct compiler *linker, const struct compiler *of, const char *out,
-	struct error *err);
+ * compiler. cross: as in struct wrap_node. */
+int wrap_build_runtime(const struct compiler *linker, const struct compiler *of, const char *cross,
+	const char *out, struct error *err);
 /* The raw version of a compiler whose objects cannot lie beside those of the main one, else 0. */
 int wrap_other_layout(const struct compiler *main, const struct compiler *c);
 

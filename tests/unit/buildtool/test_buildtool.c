@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "buildtool/buildtool.h"
 
-static const struct build_place place = {
+static struct build_place place = {
 	.source = "/s", .build = "/b", .cc = "clang-22", .cxx = "clang++-22", .jobs = 4};
 
 static void begin(struct plan_build *b, enum build_tool tool, const char *binaries)
@@ -206,6 +206,62 @@ static void test_make_and_autotools(void **state)
 		      "build /s: make -j4\n-> /s/src/app\n");
 }
 
+static void test_another_machine(void **state)
+{
+	auto_strv struct strv emulator = STRV_INIT;
+	struct target target;
+	struct build_cross cross = {.target = &target,
+		.ar = "/bin/t-ar",
+		.ranlib = "/bin/t-ranlib",
+		.strip = "/bin/t-strip",
+		.pkg_config = "/l/a:/l/b",
+		.emulator = &emulator,
+		.meson_file = "/w/cross.ini"};
+	const struct build_place native = place;
+	auto_free char *text = NULL, *host = target_host_gnu(), *expected = NULL;
+	struct plan_build b;
+
+	target_read("aarch64-unknown-linux-gnu", &target);
+	strv_split_words(&emulator, "qemu -L /r");
+	place.cross = &cross;
+	place.cc = "clang --target=aarch64-linux-gnu";
+	begin(&b, TOOL_CMAKE, "app");
+	strv_add(&b.args, "-DCMAKE_RANLIB=own");
+	steps_are(&b, "configure* /s: cmake -S /s -B /b -DCMAKE_BUILD_TYPE=Release "
+		      "-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 "
+		      "-DCMAKE_AR=/bin/t-ar '-DCMAKE_CROSSCOMPILING_EMULATOR=qemu;-L;/r' "
+		      "-DCMAKE_RANLIB=own\nbuild /b: cmake --build /b --parallel 4\n-> /b/app\n");
+	begin(&b, TOOL_CMAKE, "app");
+	strv_add(&b.args, "-DCMAKE_TOOLCHAIN_FILE=own.cmake");
+	steps_are(&b, "configure* /s: cmake -S /s -B /b -DCMAKE_BUILD_TYPE=Release "
+		      "-DCMAKE_TOOLCHAIN_FILE=own.cmake\n"
+		      "build /b: cmake --build /b --parallel 4\n-> /b/app\n");
+	begin(&b, TOOL_MESON, "app");
+	steps_are(&b, "configure* /s: meson setup --buildtype=release --cross-file /w/cross.ini "
+		      "/b /s\nbuild /b: ninja -C /b -j4\n-> /b/app\n");
+	begin(&b, TOOL_AUTOTOOLS, "app");
+	expected = xasprintf("configure* /s: sh -c './configure --build=%s "
+			     "--host=aarch64-linux-gnu'\nbuild /s: make -j4\n-> /s/app\n",
+		host);
+	steps_are(&b, expected);
+	begin(&b, TOOL_MAKE, "app");
+	strv_add(&b.args, "CC={cc} -O");
+	strv_add(&b.args, "AR={ar}");
+	strv_add(&b.args, "T={target}");
+	b.target = (char *)"aarch64-unknown-linux-gnu";
+	steps_are(&b, "build /s: make -j4 'CC=clang --target=aarch64-linux-gnu -O' AR=/bin/t-ar "
+		      "T=aarch64-linux-gnu\n-> /s/app\n");
+	text = buildtool_meson_file(&cross, place.cc, "c++");
+	assert_string_equal(text,
+		"[binaries]\nc = ['clang', '--target=aarch64-linux-gnu']\ncpp = ['c++']\n"
+		"ar = ['/bin/t-ar']\nstrip = ['/bin/t-strip']\npkg-config = ['pkg-config']\n"
+		"exe_wrapper = ['qemu', '-L', '/r']\n[properties]\n"
+		"pkg_config_libdir = ['/l/a', '/l/b']\n[host_machine]\nsystem = 'linux'\n"
+		"cpu_family = 'aarch64'\ncpu = 'aarch64'\nendian = 'little'\n");
+	place = native;
+	target_release(&target);
+}
+
 static void test_command(void **state)
 {
 	struct plan_build b;
@@ -352,6 +408,7 @@ int main(void)
 		cmocka_unit_test(test_cmake),
 		cmocka_unit_test(test_meson),
 		cmocka_unit_test(test_make_and_autotools),
+		cmocka_unit_test(test_another_machine),
 		cmocka_unit_test(test_command),
 		cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_in_tree),

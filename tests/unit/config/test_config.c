@@ -566,6 +566,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_start_order),
 		cmocka_unit_test(test_content),
 		cmocka_unit_test(test_matrix_digest),
+		cmocka_unit_test(test_targets),
 		cmocka_unit_test(test_split),
 		cmocka_unit_test(test_expand),
 		cmocka_unit_test(test_edit_distance),

@@ -22,6 +22,8 @@ void test_start_order(void **state);
 void test_content(void **state);
 void test_matrix_digest(void **state);
 
+void test_targets(void **state);
+
 void test_split(void **state);
 void test_expand(void **state);
 void test_edit_distance(void **state);

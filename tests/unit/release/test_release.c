@@ -270,7 +270,7 @@ static void test_strip(void **state)
 	struct error err = ERROR_INIT;
 	struct stat before, after;
 
-	if (release_strip("/proc/self/exe", to, &err) < 0)
+	if (release_strip("/proc/self/exe", to, NULL, &err) < 0)
 		fail_msg("%s", err.msg);
 	assert_int_equal(stat("/proc/self/exe", &before), 0);
 	assert_int_equal(stat(to, &after), 0);
@@ -281,7 +281,7 @@ static void test_strip(void **state)
 	assert_string_equal(sections, "0");
 	said = sh("./stripped --only-say");
 	assert_string_equal(said, "it runs");
-	assert_int_equal(release_strip(text, to, &err), -1);
+	assert_int_equal(release_strip(text, to, NULL, &err), -1);
 	assert_int_equal(err.code, ERR_CORRUPT);
 	error_release(&err);
 }
@@ -308,7 +308,7 @@ static void test_strip_that_lies(void **state)
 		assert_int_equal(chmod(program, 0755), 0);
 		/* One that says that it failed is not the last one, unless there is no other. */
 		setenv("PATH", i == 2 ? bin : path, 1);
-		r = release_strip("/proc/self/exe", to, &err);
+		r = release_strip("/proc/self/exe", to, NULL, &err);
 		setenv("PATH", saved, 1);
 		assert_int_equal(r, -1);
 		assert_int_equal(err.code, ERR_CHILD);
@@ -333,7 +333,7 @@ static void test_strip_that_refuses(void **state)
 		"#!/bin/sh\necho 'Link field value 35 is not a symbol table' >&2\nexit 1\n");
 	assert_int_equal(chmod(program, 0755), 0);
 	setenv("PATH", path, 1);
-	r = release_strip("/proc/self/exe", to, &err);
+	r = release_strip("/proc/self/exe", to, NULL, &err);
 	setenv("PATH", saved, 1);
 	if (r < 0)
 		fail_msg("%s", err.msg);
@@ -353,7 +353,7 @@ static void test_strip_that_is_killed(void **state)
 	put("bin/llvm-strip", "#!/bin/sh\nkill -9 $$\n");
 	assert_int_equal(chmod(program, 0755), 0);
 	setenv("PATH", path, 1);
-	r = release_strip("/proc/self/exe", to, &err);
+	r = release_strip("/proc/self/exe", to, NULL, &err);
 	setenv("PATH", saved, 1);
 	assert_int_equal(r, -1);
 	assert_int_equal(err.code, ERR_KILLED);
@@ -368,7 +368,7 @@ static void test_no_strip_program(void **state)
 	int r;
 
 	setenv("PATH", "/nonexistent", 1);
-	r = release_strip("/proc/self/exe", to, &err);
+	r = release_strip("/proc/self/exe", to, NULL, &err);
 	setenv("PATH", saved, 1);
 	assert_int_equal(r, -1);
 	assert_int_equal(err.code, ERR_ENVIRONMENT);

@@ -56,6 +56,10 @@ static void mixed_link_is(enum compiler_family family, const char *expected)
 void test_mixed_link(void **state)
 {
 	struct compiler c = {.family = FAMILY_CLANG};
+	struct toolchain_build build = {.mode = MODE_INSTRUMENTED};
+	struct toolchain_link lent;
+	auto_strv struct strv flags = STRV_INIT;
+	auto_free char *joined = NULL;
 	static const int raw[][2] = {
 		{14, 8}, {16, 8}, {17, 8}, {18, 9}, {19, 10}, {22, 10}, {0, 0}};
 
@@ -63,6 +67,10 @@ void test_mixed_link(void **state)
 		FAMILY_CLANG, "-Wl,-u,__llvm_profile_runtime /h/hook.o /r/main.a /h/runtime-8.a");
 	mixed_link_is(
 		FAMILY_RUSTC, "-Clink-arg=/h/hook.o -Clink-arg=/h/runtime-8.a -Clink-arg=-lc");
+	lent = (struct toolchain_link){.hook = "/h/hook.o", .resource = "/h/lent"};
+	toolchain_link_flags(&c, &build, &lent, &flags);
+	joined = strv_join(&flags, " ");
+	assert_string_equal(joined, "-fprofile-generate -resource-dir=/h/lent /h/hook.o");
 	for (size_t i = 0; i < ARRAY_SIZE(raw); i++) {
 		c.llvm = raw[i][0];
 		assert_int_equal(toolchain_raw_version(&c), raw[i][1]);

@@ -30,7 +30,8 @@ static const char gnu_map[] =
 	" .text.hot_function_with_a_long_name\n"
 	"                0x00000000000010a0       0x11 /s/libw.a(whole.o)\n"
 	" *fill*         0x000000000000109c        0x4 \n"
-	"OUTPUT(prog elf64-x86-64)\n";
+	" *fill*         0x00000000000010b4        0x8 1f2003d5\n"
+	"OUTPUT(prog elf64-x86-64)\nLOAD linker stubs\n";
 
 static const char lld_map[] =
 	"             VMA              LMA     Size Align Out     In      Symbol\n"

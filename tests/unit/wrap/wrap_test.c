@@ -61,6 +61,10 @@ static void token(void **state)
 	wrap_token(&n, other);
 	assert_string_not_equal(first, other);
 	n = example();
+	n.cross = "aarch64-linux-gnu";
+	wrap_token(&n, other);
+	assert_string_not_equal(first, other);
+	n = example();
 	n.relinks = 5;
 	n.relinked = &(struct strv)STRV_INIT;
 	wrap_token(&n, other);
