@@ -188,6 +188,11 @@ static void say(const struct run *r)
 
 	if (proposal)
 		events_warning(r->o->events, "whet %s", proposal);
+	else if (d->released && strcmp(d->released, PLAN_PLAIN) == 0)
+		events_warning(r->o->events,
+			"release.variant is 'best', and plain alone is released: none of %zu "
+			"variants may be: %s",
+			d->n, d->why);
 	else if (d->released && strcmp(r->plan.release.variant, PLAN_BEST) == 0)
 		events_note(r->o->events, "release.variant is 'best': '%s' is released: %s",
 			d->released, d->why ? d->why : "nothing was measured");
