@@ -175,13 +175,26 @@ static int archive_of(struct compile_record *r, const struct map_inputs *m, size
 	return e;
 }
 
+/* "lto-llvm-1a2b3c.o": what LLVM's plugin of GNU ld, gold and mold hands to them, and removes. */
+static bool is_plugin_name(const char *base)
+{
+	static const char prefix[] = "lto-llvm-";
+	const char *digits = base + strlen(prefix);
+	size_t n;
+
+	if (strncmp(base, prefix, strlen(prefix)) != 0)
+		return false;
+	n = strspn(digits, "0123456789abcdef");
+	return n && strcmp(digits + n, ".o") == 0;
+}
+
 /* lld names the code that link-time optimisation made "OUTPUT.lto.o" or "lto.tmp"; bitcode objects
  * leave no line of their own. */
 static bool is_lto_name(const char *path)
 {
 	const char *base = path_basename(path);
 
-	return strstr(base, "lto.tmp") || strstr(base, ".lto.") || strstr(base, ".ltrans");
+	return is_plugin_name(base) || strstr(base, "lto.tmp") || strstr(base, ".lto.") || strstr(base, ".ltrans");
 }
 
 /* The object of this path among those kept of the call, or NULL. */
