@@ -23,6 +23,35 @@ static void compile_is(enum compiler_family family, enum toolchain_mode mode, co
 	assert_string_equal(joined, expected);
 }
 
+/* Of LLVM 14 it is known that it has no such option. */
+void test_trace_flags(void **state)
+{
+	static const struct {
+		enum compiler_family family;
+		int llvm;
+		const char *last;
+	} cases[] = {
+		{FAMILY_CLANG, 22, "-pgo-trace-func-hash="},
+		{FAMILY_CLANG, 19, "-pgo-trace-func-hash="},
+		{FAMILY_CLANG, 18, "-Wbackend-plugin"},
+		{FAMILY_RUSTC, 22, "-Cllvm-args=-pgo-trace-func-hash="},
+		{FAMILY_RUSTC, 18, "-Cllvm-args=-pgo-warn-missing-function"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct compiler c = {.family = cases[i].family, .llvm = cases[i].llvm};
+		struct toolchain_build build = {
+			.mode = MODE_OPTIMISED, .profile = "/p/x.profdata", .trace = true};
+		auto_strv struct strv flags = STRV_INIT, none = STRV_INIT;
+
+		toolchain_compile_flags(&c, &build, &flags);
+		assert_string_equal(flags.v[flags.n - 1], cases[i].last);
+		build.mode = MODE_PLAIN;
+		toolchain_compile_flags(&c, &build, &none);
+		assert_int_equal(none.n, 0);
+	}
+}
+
 static void link_is(enum compiler_family family, enum toolchain_mode mode, const char *expected)
 {
 	struct compiler c = {.family = family};

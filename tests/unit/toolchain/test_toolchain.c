@@ -338,6 +338,7 @@ int main(void)
 		cmocka_unit_test(test_clang_flags),
 		cmocka_unit_test(test_rustc_flags),
 		cmocka_unit_test(test_mixed_link),
+		cmocka_unit_test(test_trace_flags),
 		cmocka_unit_test(test_gcc_flags),
 		cmocka_unit_test(test_takes_part),
 		cmocka_unit_test(test_other_flags),

@@ -11,6 +11,7 @@
 void test_clang_flags(void **state);
 void test_rustc_flags(void **state);
 void test_mixed_link(void **state);
+void test_trace_flags(void **state);
 void test_gcc_flags(void **state);
 void test_takes_part(void **state);
 void test_other_flags(void **state);

@@ -230,10 +230,44 @@ static void filter(void **state)
 	}
 }
 
+/* rustc with whet's own flag that tells lookups: another thread's message begins in a line, and
+ * what two threads wrote at once is kept in pieces; no message is lost, and nothing else is
+ * forwarded. */
+static void lookups(void **state)
+{
+	static const char text[] =
+		"Funcname=_Rone, Hash=12 in building a.1-cgu.0\n"
+		"Funcname=_Rtwo{\"$message_type\":\"artifact\",\"artifact\":\"x.rmeta\"}\n"
+		", Hash=13 in building a.1-cgu.1\n"
+		"_Rthree\n"
+		"{\"$message_type\":\"artifact\",\"artifact\":\"in building y\"}\n"
+		"warning: a word\n";
+	struct compile_record r = {0};
+	struct diag_filter f = {.record = &r, .rust = true};
+	struct buf out = BUF_INIT;
+
+	for (const char *p = text; *p; p += strcspn(p, "\n") + 1)
+		diag_filter_line(&f, p, strcspn(p, "\n") + 1, &out);
+	diag_filter_end(&f, &out);
+	assert_string_equal(buf_str(&out),
+		"{\"$message_type\":\"artifact\",\"artifact\":\"x.rmeta\"}\n"
+		"{\"$message_type\":\"artifact\",\"artifact\":\"in building y\"}\n"
+		"warning: a word\n");
+	assert_string_equal(r.sought.v[0].name, "_Rone");
+	assert_string_equal(r.sought.v[0].source, "a.1-cgu.0");
+	assert_string_equal(r.sought.v[1].name, "_Rtwo");
+	assert_true(r.sought.v[1].hash == 0);
+	assert_string_equal(r.sought.v[r.sought.n - 1].name, "_Rthree");
+	assert_int_equal(r.sought.garbled, 3);
+	buf_release(&out);
+	compile_record_release(&r);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(texts), cmocka_unit_test(filter),
-		cmocka_unit_test(gcc_texts), cmocka_unit_test(gcc_filter)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(texts), cmocka_unit_test(lookups),
+		cmocka_unit_test(filter), cmocka_unit_test(gcc_texts),
+		cmocka_unit_test(gcc_filter)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
