@@ -150,7 +150,10 @@ static bool has_ended(pid_t pid, uint64_t start)
 /* A process without counters is a program of another kind (a shell around the subject). */
 static void note_failure(struct coverage *c, pid_t pid, uint64_t start, struct error *err)
 {
-	if (err->code == ERR_UNSUPPORTED) {
+	if (err->code == ERR_UNSUPPORTED && train_emulates(c->o->emulator, pid, c->o->binaries)) {
+		if (!has_ended(pid, start))
+			give_up(c, xstrdup(err->msg));
+	} else if (err->code == ERR_UNSUPPORTED) {
 		free(c->unsupported);
 		c->unsupported = xstrdup(err->msg);
 	} else if (!has_ended(pid, start)) {

@@ -199,7 +199,7 @@ bool train_emulates(const struct train_emulator *e, pid_t pid, const struct strv
 	auto_free char *line = xasprintf("/proc/%d/cmdline", (int)pid);
 	struct stat its, emulator;
 
-	if (stat(exe, &its) < 0 || stat(e->words.v[0], &emulator) < 0 ||
+	if (!e || stat(exe, &its) < 0 || stat(e->words.v[0], &emulator) < 0 ||
 		its.st_ino != emulator.st_ino || its.st_dev != emulator.st_dev ||
 		file_read(line, COMMAND_MAX, &command, NULL) < 0)
 		return false;

@@ -37,5 +37,5 @@ int train_emulator_place(const struct train_emulator *e, const struct strv *file
 /* The program itself behind a path that train_emulator_place() gave. Caller frees. */
 char *train_emulated(const char *path);
 /* Whether a process is the emulator with one of these programs (paths that train_emulator_place()
- * gave). */
+ * gave). e: NULL: none is used. */
 bool train_emulates(const struct train_emulator *e, pid_t pid, const struct strv *binaries);

@@ -42,7 +42,8 @@ static void take(struct session *s, const char *launch, pid_t pid)
 		return;
 	if (dir_create(folder, 0700, &err) < 0 || snapshot_write(pid, path, &made, &err) < 0) {
 		/* A process without counters, as a shell around the program, needs none. */
-		if (err.code != ERR_UNSUPPORTED)
+		if (err.code != ERR_UNSUPPORTED ||
+			train_emulates(s->o->emulator, pid, s->o->binaries))
 			events_warning(s->o->events, "no snapshot of process %d before its end: %s",
 				(int)pid, err.msg);
 		error_release(&err);
