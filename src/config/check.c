@@ -47,6 +47,14 @@ static void check_build(struct problems *ps, const struct node *build, const str
 					path_basename(b->binary.v[i]));
 }
 
+static void check_pgo(struct problems *ps, const struct node *pgo, const struct plan *p)
+{
+	if (p->pgo.context_sensitive && p->build.tool == TOOL_CARGO)
+		problem_add(ps, node_get(pgo, "context-sensitive"),
+			"'context-sensitive' is not possible with cargo: rustc has no option that "
+			"puts counters in after inlining; clang has");
+}
+
 /* What a service brings: NAME.port, NAME.url, NAME.work, NAME.port.OTHER. */
 static void add_service_names(struct strv *names, const struct plan_service *s)
 {
@@ -489,6 +497,7 @@ void check_plan(struct problems *ps, const struct node *root, struct plan *p)
 	auto_strv struct strv names = STRV_INIT;
 
 	check_build(ps, node_get(root, "build"), &p->build);
+	check_pgo(ps, node_get(root, "pgo"), p);
 	check_services(ps, node_get(train, "services"), p, &names);
 	check_peers(ps, node_get(bench, "peers"), p);
 	check_variants(ps, root, p);

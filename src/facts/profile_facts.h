@@ -8,18 +8,27 @@
 #include "base/error.h"
 #include "base/strv.h"
 
+/* In the hash of a record whose counters were put in after inlining (LLVM:
+ * NamedInstrProfRecord::CS_FLAG_IN_FUNC_HASH). Compilers print it, too. */
+#define PROFILE_CONTEXT_SENSITIVE (1ULL << 60)
+
 struct profile_function {
 	char *key; /* PGO name: linkage name, or path;name for a local one */
 	uint64_t hash;
 	uint64_t max_count; /* its largest counter; 0: not executed */
 	bool single_block;  /* known to have no branch, whatever the hash says */
 	double count;       /* all of them together */
+	bool second;        /* its counters were put in after inlining, by the second round */
 };
 
 struct profile_facts {
-	char *sha256; /* of the profile as published */
-	uint64_t functions, executed, total_count;
-	struct profile_function *v; /* every function record, sorted by key */
+	char *sha256;                 /* of the profile as published */
+	uint64_t functions, executed; /* of the first round */
+	uint64_t second_functions, second_executed;
+	uint64_t total_count;   /* of all counters */
+	bool context_sensitive; /* it holds counts of a second round */
+	bool left_out; /* the compilers do not get the functions whose counts are all zero */
+	struct profile_function *v; /* every function record, sorted by key and hash */
 	size_t n, cap;
 	bool given;  /* by --profile, not trained in this build */
 	bool reused; /* given, and it is the one of the last trained build: --profile last */

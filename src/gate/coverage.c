@@ -62,27 +62,44 @@ static void add_whole(const struct build_facts *b, const struct binary_fact *bin
 	text_set_add(to, r->source ? r->source : r->output ? r->output : "?");
 }
 
-void missing_functions(
-	const struct build_facts *b, const struct binary_fact *binary, struct text_set *ret)
+static void add_missing(const struct build_facts *b, const struct binary_fact *binary,
+	const struct compile_record *r, const struct left_out *out, struct missing *m)
+{
+	for (size_t k = 0; k < r->n_diags; k++) {
+		const struct profile_diag *d = &r->diags[k];
+		bool second = out->two && (d->hash & PROFILE_CONTEXT_SENSITIVE);
+
+		if (d->kind != DIAG_MISSING)
+			continue;
+		if (!*d->function)
+			add_whole(b, binary, r, &m->first);
+		else if (left_out_has(out, d->function, d->hash))
+			m->left_out += !second;
+		else
+			text_set_add(second ? &m->second : &m->first, d->function);
+	}
+}
+
+void missing_functions(const struct profile_facts *p, const struct build_facts *b,
+	const struct binary_fact *binary, struct missing *ret)
 {
 	auto_records struct records reached = {0};
-	struct text_set s = {0};
+	auto_left_out struct left_out out = {0};
+	struct missing m = {0};
 
+	left_out_of(p, &out);
 	records_reached(b, binary, &reached);
-	for (size_t i = 0; i < reached.n; i++) {
-		const struct compile_record *r = reached.v[i];
+	for (size_t i = 0; i < reached.n; i++)
+		add_missing(b, binary, reached.v[i], &out, &m);
+	text_set_seal(&m.first);
+	text_set_seal(&m.second);
+	*ret = m;
+}
 
-		for (size_t k = 0; k < r->n_diags; k++) {
-			if (r->diags[k].kind != DIAG_MISSING)
-				continue;
-			if (*r->diags[k].function)
-				text_set_add(&s, r->diags[k].function);
-			else
-				add_whole(b, binary, r, &s);
-		}
-	}
-	text_set_seal(&s);
-	*ret = s;
+void missing_release(struct missing *m)
+{
+	text_set_release(&m->first);
+	text_set_release(&m->second);
 }
 
 /* The compilers may name the key or the function alone. */
@@ -94,20 +111,20 @@ static bool lacks_data(const struct executed_function *x, const struct text_set 
 static bool without_data(const struct gate_facts *f, const struct executed *e,
 	const struct binary_fact *b, size_t *executed, size_t *without)
 {
-	const struct build_facts *others[] = {f->plain, f->instrumented};
+	const struct build_facts *others[] = {f->plain, f->first, f->instrumented};
 	auto_free bool *seen = xcalloc(e->n + 1, sizeof(*seen));
-	auto_text_set struct text_set missing = {0};
+	auto_missing struct missing missing = {0};
 	bool listed = mark_executed(e, b, seen);
 
 	for (size_t k = 0; k < ARRAY_SIZE(others); k++)
 		listed = mark_executed(e, binary_named(others[k], b->name), seen) || listed;
-	missing_functions(f->optimised, b, &missing);
+	missing_functions(f->profile, f->optimised, b, &missing);
 	*executed = *without = 0;
 	for (size_t i = 0; i < e->n; i++) {
 		if (listed && !seen[i])
 			continue;
 		++*executed;
-		*without += lacks_data(&e->v[i], &missing);
+		*without += lacks_data(&e->v[i], &missing.first);
 	}
 	return *without == *executed;
 }
@@ -124,4 +141,23 @@ const struct binary_fact *binary_without_data(
 			return &f->optimised->binaries[i];
 	}
 	return NULL;
+}
+
+size_t second_without_data(const struct gate_facts *f, size_t *executed)
+{
+	auto_missing struct missing missing = {0};
+	size_t without = 0;
+
+	*executed = 0;
+	missing_functions(f->profile, f->optimised, NULL, &missing);
+	for (size_t i = 0; i < f->profile->n; i++) {
+		const struct profile_function *p = &f->profile->v[i];
+		struct executed_function x = {.key = p->key, .name = executed_name(p->key)};
+
+		if (!p->second || !p->max_count)
+			continue;
+		++*executed;
+		without += lacks_data(&x, &missing.second);
+	}
+	return without;
 }

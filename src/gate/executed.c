@@ -4,9 +4,8 @@
 #include "base/mem.h"
 #include "gate/rules.h"
 
-/* The structural hash of every function of one basic block, context-sensitive bit cleared. */
+/* The structural hash of every function of one basic block. */
 #define SINGLE_BLOCK_HASH 0x0a4d0ad3efffffffULL
-#define CONTEXT_SENSITIVE_BIT (1ULL << 60)
 
 /* Local functions are keyed path;name, before LLVM 18 path:name. */
 static const char *split_key(const char *key, size_t *path_n)
@@ -17,6 +16,13 @@ static const char *split_key(const char *key, size_t *path_n)
 		at = strrchr(key, ':');
 	*path_n = at ? (size_t)(at - key) : 0;
 	return at ? at + 1 : key;
+}
+
+const char *executed_name(const char *key)
+{
+	size_t ignored;
+
+	return split_key(key, &ignored);
 }
 
 /* rustc names the codegen unit, not the source; its mangled names are unique anyway. */
@@ -40,13 +46,13 @@ void executed_of(const struct profile_facts *p, struct executed *ret)
 	for (size_t i = 0; p && i < p->n; i++) {
 		struct executed_function x = {.key = p->v[i].key, .of = &p->v[i]};
 
-		if (!p->v[i].max_count)
+		if (!p->v[i].max_count || p->v[i].second)
 			continue;
 		x.name = split_key(x.key, &x.path_n);
 		x.codegen_unit = is_codegen_unit(x.key, x.path_n);
-		x.context = p->v[i].hash & CONTEXT_SENSITIVE_BIT;
+		x.context = p->v[i].hash & PROFILE_CONTEXT_SENSITIVE;
 		x.single_block = p->v[i].single_block ||
-				 (p->v[i].hash & ~CONTEXT_SENSITIVE_BIT) == SINGLE_BLOCK_HASH;
+				 (p->v[i].hash & ~PROFILE_CONTEXT_SENSITIVE) == SINGLE_BLOCK_HASH;
 		array_reserve(e.v, e.n, cap);
 		e.v[e.n++] = x;
 	}
@@ -59,6 +65,57 @@ void executed_release(struct executed *e)
 {
 	free(e->v);
 	memset(e, 0, sizeof(*e));
+}
+
+/* ---- left out ---- */
+
+static int by_name_and_hash(const void *a, const void *b)
+{
+	const struct left_out_function *x = a, *y = b;
+	int c = strcmp(x->name, y->name);
+
+	return c ? c : (x->hash > y->hash) - (x->hash < y->hash);
+}
+
+static void left_out_add(struct left_out *l, const char *name, uint64_t hash)
+{
+	array_reserve(l->v, l->n, l->cap);
+	l->v[l->n++] = (struct left_out_function){name, hash};
+}
+
+/* A key goes as a whole, when none of its records has a count. */
+void left_out_of(const struct profile_facts *p, struct left_out *ret)
+{
+	struct left_out l = {.two = p && p->context_sensitive};
+
+	for (size_t i = 0, end; p && p->left_out && i < p->n; i = end) {
+		const char *key = p->v[i].key, *name = executed_name(key);
+		bool executed = false;
+
+		for (end = i; end < p->n && strcmp(p->v[end].key, key) == 0; end++)
+			executed = executed || p->v[end].max_count;
+		for (size_t k = i; !executed && k < end; k++) {
+			left_out_add(&l, key, p->v[k].hash);
+			if (name != key)
+				left_out_add(&l, name, p->v[k].hash);
+		}
+	}
+	if (l.n)
+		qsort(l.v, l.n, sizeof(*l.v), by_name_and_hash);
+	*ret = l;
+}
+
+void left_out_release(struct left_out *l)
+{
+	free(l->v);
+	memset(l, 0, sizeof(*l));
+}
+
+bool left_out_has(const struct left_out *l, const char *name, uint64_t hash)
+{
+	struct left_out_function wanted = {name, hash};
+
+	return hash && l->n && bsearch(&wanted, l->v, l->n, sizeof(*l->v), by_name_and_hash);
 }
 
 static bool is_tail(const char *whole, size_t whole_n, const char *tail, size_t tail_n)

@@ -16,6 +16,11 @@
 struct gate_facts {
 	const struct plan_gates *bounds;
 	const struct build_facts *plain, *instrumented, *optimised;
+	/* Of two rounds (context-sensitive PGO) `instrumented`, `training` and `profile` are those
+	 * of the second once it has begun; first: the instrumented build of the first. NULL: not
+	 * yet, or there is but one. */
+	const struct build_facts *first;
+	int round; /* which of them is judged: 1, 2; 0: there is but one, or the whole is judged */
 	const struct training_facts *training, *replay;
 	const struct profile_facts *profile;
 	const char *variant;  /* which optimised build it is, as the comparison names it */
@@ -65,6 +70,7 @@ extern const struct gate gates[];
 extern const size_t n_gates;
 
 /* Runs every gate of a moment. The second verdict of a gate that is asked again takes the place of
- * the first; when it is a failure it is added, and counts. */
+ * the first; when it is a failure it is added, and counts. Of two rounds the summary says which one
+ * it judges. */
 void gates_run(enum gate_moment moment, const struct gate_facts *f, struct verdicts *vs);
 const struct gate *gate_find(const char *name);

@@ -6,31 +6,64 @@ static const char remedy_none[] =
 	"the profile's names do not fit this build: train again, and keep the compiler, crate "
 	"versions and source paths as they were";
 
-/* The largest count of any binary, and its functions as evidence. */
-static size_t most(const struct gate_facts *f, struct evidence *e)
+static size_t count(const struct binary_fact *b, const struct missing *m, struct evidence *e)
 {
-	const struct build_facts *o = f->optimised;
+	size_t n = m->first.n;
+
+	for (size_t k = 0; k < m->second.n; k++)
+		n += !text_set_has(&m->first, m->second.v[k]);
+	evidence_add(e, "%s: %zu functions without profile data", b->name, n);
+	for (size_t k = 0; k < m->first.n; k++)
+		evidence_add(e, "  %s", m->first.v[k]);
+	for (size_t k = 0; k < m->second.n; k++)
+		evidence_add(e, "  %s: none for the counters of round 2", m->second.v[k]);
+	if (m->left_out)
+		evidence_add(e,
+			"%s: %zu untrained functions were left out (pgo: untrained: neutral)",
+			b->name, m->left_out);
+	return n;
+}
+
+/* The largest count of any binary, and its functions as evidence. */
+static size_t most(const struct gate_facts *f, const struct build_facts *b, struct evidence *e)
+{
 	size_t largest = 0;
 
-	for (size_t i = 0; i < o->n_binaries; i++) {
-		auto_text_set struct text_set missing = {0};
+	for (size_t i = 0; i < b->n_binaries; i++) {
+		auto_missing struct missing missing = {0};
+		size_t n;
 
-		missing_functions(o, &o->binaries[i], &missing);
-		evidence_add(e, "%s: %zu functions without profile data", o->binaries[i].name,
-			missing.n);
-		for (size_t k = 0; k < missing.n; k++)
-			evidence_add(e, "  %s", missing.v[k]);
-		if (missing.n > largest)
-			largest = missing.n;
+		missing_functions(f->profile, b, &b->binaries[i], &missing);
+		n = count(&b->binaries[i], &missing, e);
+		if (n > largest)
+			largest = n;
 	}
 	return largest;
+}
+
+static bool second_is_lost(const struct gate_facts *f, struct evidence *e, struct verdicts *vs)
+{
+	size_t executed, without;
+
+	if (!f->profile->context_sensitive)
+		return false;
+	without = second_without_data(f, &executed);
+	if (!executed || without < executed)
+		return false;
+	verdict_fail(vs, "max-missing", e,
+		"the counters of round 2 do not fit this build: train again, and keep compiler, "
+		"flags and linker as they were",
+		"0 of %zu functions executed in round 2 were compiled with its data, at least 1 is "
+		"needed",
+		executed);
+	return true;
 }
 
 static void judge(const struct gate_facts *f, struct verdicts *vs)
 {
 	auto_evidence struct evidence e = EVIDENCE_INIT;
 	int64_t bound = f->bounds ? f->bounds->max_missing : -1;
-	size_t n = most(f, &e), executed, without;
+	size_t n = most(f, f->optimised, &e), executed, without;
 	const struct binary_fact *none = binary_without_data(f, &executed, &without);
 
 	if (none)
@@ -38,6 +71,8 @@ static void judge(const struct gate_facts *f, struct verdicts *vs)
 			"%zu of %zu executed functions of '%s' were compiled with data, at least 1 "
 			"is needed",
 			executed - without, executed, none->name);
+	else if (second_is_lost(f, &e, vs))
+		return;
 	else if (bound >= 0 && n > (uint64_t)bound)
 		verdict_fail(vs, "max-missing", &e,
 			"find out why the compilers know these functions but the profile does not "

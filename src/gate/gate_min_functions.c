@@ -5,7 +5,8 @@
 
 static const struct build_facts *build_with_objects(const struct gate_facts *f)
 {
-	return f->instrumented ? f->instrumented : f->plain;
+	/* Those of a second round lack what was inlined. */
+	return f->first ? f->first : f->instrumented ? f->instrumented : f->plain;
 }
 
 /* False when the objects do not tell which functions are in the binary. */
@@ -54,7 +55,22 @@ void gate_min_functions(const struct gate_facts *f, struct verdicts *vs)
 			"the merged profile is not there");
 		return;
 	}
+	if (f->round == 2 && !f->profile->second_executed) {
+		verdict_fail(vs, "min-functions", NULL,
+			"with link-time optimisation the linker puts the counters of this round "
+			"in: "
+			"pass the project's -flto to the link, too (LDFLAGS)",
+			"0 of %" PRIu64
+			" functions with counters of this round executed, at least 1 needed",
+			f->profile->second_functions);
+		return;
+	}
 	n = fewest(f, &e);
+	if (f->round == 2)
+		evidence_add(&e,
+			"counters put in after inlining: %" PRIu64 " of %" PRIu64
+			" functions executed",
+			f->profile->second_executed, f->profile->second_functions);
 	evidence_add(&e, "profile %.12s: %" PRIu64 " of %" PRIu64 " functions executed",
 		f->profile->sha256 ? f->profile->sha256 : "?", f->profile->executed,
 		f->profile->functions);

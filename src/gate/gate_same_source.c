@@ -2,36 +2,43 @@
 
 #include "gate/rules.h"
 
+#define BUILDS 4
+
 struct digest {
-	const char *when, *value;
+	const char *when, *build, *value; /* build: its variant; NULL: before any of them */
 };
+
+static size_t list_builds(const struct gate_facts *f, const struct build_facts *ret[BUILDS])
+{
+	const struct build_facts *all[BUILDS] = {f->plain, f->first, f->instrumented, f->optimised};
+	size_t n = 0;
+
+	for (size_t i = 0; i < BUILDS; i++)
+		if (all[i])
+			ret[n++] = all[i];
+	return n;
+}
 
 static size_t collect(const struct gate_facts *f, struct digest *to)
 {
-	const struct build_facts *builds[] = {f->plain, f->instrumented, f->optimised};
-	static const char *const when[][2] = {
-		{"before the plain build", "after the plain build"},
-		{"before the instrumented build", "after the instrumented build"},
-		{"before the optimised build", "after the optimised build"},
-	};
-	size_t n = 0;
+	const struct build_facts *builds[BUILDS];
+	size_t n = 0, n_builds = list_builds(f, builds);
 
-	to[n++] = (struct digest){"at the start", f->source_digest};
-	for (size_t i = 0; i < 3; i++) {
-		if (!builds[i])
-			continue;
-		to[n++] = (struct digest){when[i][0], builds[i]->source_before};
-		to[n++] = (struct digest){when[i][1], builds[i]->source_after};
+	to[n++] = (struct digest){"at the start", NULL, f->source_digest};
+	for (size_t i = 0; i < n_builds; i++) {
+		to[n++] = (struct digest){"before", builds[i]->variant, builds[i]->source_before};
+		to[n++] = (struct digest){"after", builds[i]->variant, builds[i]->source_after};
 	}
 	return n;
 }
 
 static void name_files(const struct gate_facts *f, struct evidence *e)
 {
-	const struct build_facts *builds[] = {f->plain, f->instrumented, f->optimised};
+	const struct build_facts *builds[BUILDS];
+	size_t n = list_builds(f, builds);
 
-	for (size_t i = 0; i < 3; i++)
-		if (builds[i] && builds[i]->source_changed)
+	for (size_t i = 0; i < n; i++)
+		if (builds[i]->source_changed)
 			evidence_add(e,
 				"'%s' is not what it was at the start, seen with the %s build",
 				builds[i]->source_changed, builds[i]->variant);
@@ -40,7 +47,7 @@ static void name_files(const struct gate_facts *f, struct evidence *e)
 /* The number of digests; *bad: how many are missing or differ from the first. */
 static size_t judge_builds(const struct gate_facts *f, struct evidence *e, size_t *bad)
 {
-	struct digest d[7];
+	struct digest d[1 + 2 * BUILDS];
 	size_t n = collect(f, d);
 
 	*bad = 0;
@@ -49,7 +56,9 @@ static size_t judge_builds(const struct gate_facts *f, struct evidence *e, size_
 	if (*bad && e)
 		name_files(f, e);
 	for (size_t i = 0; *bad && e && i < n; i++)
-		evidence_add(e, "%s: %s", d[i].when, d[i].value ? d[i].value : "no digest");
+		evidence_add(e, "%s%s%s%s: %s", d[i].when, d[i].build ? " the " : "",
+			d[i].build ? d[i].build : "", d[i].build ? " build" : "",
+			d[i].value ? d[i].value : "no digest");
 	return n;
 }
 

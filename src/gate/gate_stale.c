@@ -73,12 +73,24 @@ static void judge_reused(const struct gate_facts *f, struct verdicts *vs)
 	staleness_release(&s);
 }
 
+/* *reached: compilations that were judged. */
+static size_t judge_build(const struct build_facts *b, size_t *reached, struct evidence *e)
+{
+	auto_records struct records all = {0};
+	size_t n = 0;
+
+	records_reached(b, NULL, &all);
+	for (size_t i = 0; i < all.n; i++)
+		n += judge_record(all.v[i], e);
+	*reached += all.n;
+	return n;
+}
+
 void gate_stale(const struct gate_facts *f, struct verdicts *vs)
 {
 	auto_evidence struct evidence e = EVIDENCE_INIT;
-	auto_records struct records reached = {0};
 	const char *owner;
-	size_t n = 0;
+	size_t n, reached = 0;
 
 	if (!f->optimised) {
 		verdict_skip(vs, "stale", "not judged: no optimised build (same-flags)");
@@ -93,9 +105,10 @@ void gate_stale(const struct gate_facts *f, struct verdicts *vs)
 		judge_reused(f, vs);
 		return;
 	}
-	records_reached(f->optimised, NULL, &reached);
-	for (size_t i = 0; i < reached.n; i++)
-		n += judge_record(reached.v[i], &e);
+	n = judge_build(f->optimised, &reached, &e);
+	/* That of a second round used a profile, too. */
+	if (f->instrumented && f->instrumented->profile_name)
+		n += judge_build(f->instrumented, &reached, &e);
 	if (n)
 		verdict_fail(vs, "stale", &e,
 			"train again on these sources; where they did not change, look for "
@@ -106,5 +119,5 @@ void gate_stale(const struct gate_facts *f, struct verdicts *vs)
 		verdict_pass(vs, "stale", NULL,
 			"0 functions differ in structure from the trained ones, 0 allowed (%zu "
 			"compilations)",
-			reached.n);
+			reached);
 }

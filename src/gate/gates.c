@@ -178,6 +178,24 @@ static void ask(const struct gate *g, const struct gate_facts *f, struct verdict
 		g->fn(f, vs);
 }
 
+/* Says of the verdicts from n on which round they judge. */
+static void name_round(const struct gate_facts *f, size_t n, struct verdicts *vs)
+{
+	for (; f->round && n < vs->n; n++) {
+		auto_free char *summary = vs->v[n].summary;
+
+		vs->v[n].summary = xasprintf("round %d: %s", f->round, summary);
+	}
+}
+
+static void ask_round(const struct gate *g, const struct gate_facts *f, struct verdicts *vs)
+{
+	size_t n = vs->n;
+
+	ask(g, f, vs);
+	name_round(f, n, vs);
+}
+
 static struct verdict *earlier(struct verdicts *vs, size_t n, const char *gate)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -194,7 +212,7 @@ static void ask_again(const struct gate *g, const struct gate_facts *f, struct v
 	size_t n = vs->n;
 	struct verdict *first, last;
 
-	ask(g, f, vs);
+	ask_round(g, f, vs);
 	first = earlier(vs, n, g->name);
 	if (!first || vs->v[n].state == VERDICT_FAIL)
 		return;
@@ -207,9 +225,13 @@ static void ask_again(const struct gate *g, const struct gate_facts *f, struct v
 void gates_run(enum gate_moment moment, const struct gate_facts *f, struct verdicts *vs)
 {
 	for (size_t i = 0; i < n_gates; i++) {
-		if (gates[i].moment == moment)
-			ask(&gates[i], f, vs);
-		else if (gates[i].again == moment)
-			ask_again(&gates[i], f, vs);
+		const struct gate *g = &gates[i];
+		bool twice = g->again != g->moment;
+
+		/* Its answer to the first round is one of its first answers. */
+		if (g->again == moment ? twice : g->moment == moment && twice && f->round == 2)
+			ask_again(g, f, vs);
+		else if (g->moment == moment)
+			ask_round(g, f, vs);
 	}
 }

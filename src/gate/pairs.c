@@ -372,7 +372,7 @@ static void compare_one(
 
 void pairs_compare(const struct gate_facts *f, struct pairs *ret)
 {
-	const struct build_facts *others[] = {f->plain, f->instrumented};
+	const struct build_facts *others[] = {f->plain, f->first, f->instrumented};
 	auto_records struct records reached = {0};
 	struct pairs p = {0};
 
@@ -382,7 +382,7 @@ void pairs_compare(const struct gate_facts *f, struct pairs *ret)
 
 		for (size_t k = 0; k < ARRAY_SIZE(others); k++) {
 			const struct two_builds of = {
-				f->optimised, others[k], others[k] == f->instrumented};
+				f->optimised, others[k], others[k] != f->plain};
 
 			if (others[k])
 				compare_one(r, &of, &p);

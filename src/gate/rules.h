@@ -65,6 +65,8 @@ struct executed {
 	struct executed_function *v; /* sorted by name */
 	size_t n;
 };
+/* The linkage name in a key. */
+const char *executed_name(const char *key);
 void executed_of(const struct profile_facts *p, struct executed *ret);
 void executed_release(struct executed *e);
 #define auto_executed __attribute__((cleanup(executed_release)))
@@ -75,6 +77,21 @@ const struct executed_function *executed_find(
 
 /* Whether a function of this name in a module of this source (NULL: any) is the one. */
 bool executed_belongs(const struct executed_function *x, const char *source);
+
+/* The functions that whet left out of what the compilers read, since their counts are all zero. */
+struct left_out {
+	struct left_out_function {
+		const char *name; /* the key, and the linkage name where that is another */
+		uint64_t hash;
+	} *v; /* sorted */
+	size_t n, cap;
+	bool two; /* the profile has a second round */
+};
+void left_out_of(const struct profile_facts *p, struct left_out *ret);
+void left_out_release(struct left_out *l);
+#define auto_left_out __attribute__((cleanup(left_out_release)))
+/* As a compiler names it that found no data; hash 0: it named none. */
+bool left_out_has(const struct left_out *l, const char *name, uint64_t hash);
 
 /* ---- records and objects ------------------------------------------------------------------- */
 
@@ -117,9 +134,18 @@ const char *earlier_fault(const struct gate_facts *f);
 /* Which of the executed functions a binary's objects define. seen: one flag per executed function.
  * False when none of its objects lists any function. */
 bool mark_executed(const struct executed *e, const struct binary_fact *b, bool *seen);
-/* The functions of a binary for which its compilations reported no data, sealed. */
-void missing_functions(
-	const struct build_facts *b, const struct binary_fact *binary, struct text_set *ret);
+/* The functions of a binary for which its compilations reported no data. */
+struct missing {
+	struct text_set first, second; /* sealed; second: none for the counters of a second round */
+	size_t left_out;               /* how many were left out for them, and are in neither */
+};
+/* binary NULL: of all of them. */
+void missing_functions(const struct profile_facts *p, const struct build_facts *b,
+	const struct binary_fact *binary, struct missing *ret);
+void missing_release(struct missing *m);
+#define auto_missing __attribute__((cleanup(missing_release)))
+/* How many executed functions the second round gave, and how many of them lack data. */
+size_t second_without_data(const struct gate_facts *f, size_t *executed);
 
 /* Compilations of the optimised build against their counterparts in the other builds. */
 struct pairs {

@@ -302,7 +302,7 @@ int node_probe(struct run *r, struct error *err)
 
 	if (check_choice(r, err) < 0 || node_release_check(r, err) < 0 || run_begin(r, err) < 0 ||
 		buildtool_check(b, r->source_root, err) < 0 || probe_compilers(r, err) < 0 ||
-		cross_check(r, err) < 0 || check_gcc_plan(r, err) < 0 ||
+		cross_check(r, err) < 0 || check_gcc_plan(r, err) < 0 || round_check(r, err) < 0 ||
 		run_probe_settings(r, err) < 0 || make_hook(r, err) < 0 ||
 		node_relink_probe(r, err) < 0)
 		return -1;

@@ -16,13 +16,19 @@
 #include "store/history.h"
 #include "wrap/wrap.h"
 
-static const char *const builds[] = {"plain", "instrumented", "optimised"};
+static const char *build_name(const struct run *r, enum toolchain_mode mode)
+{
+	static const char *const names[] = {"plain", "instrumented", "optimised"};
+
+	return mode == MODE_INSTRUMENTED && r->track->second ? "second instrumented" : names[mode];
+}
 
 /* Everything one build needs, gathered. */
 struct building {
 	struct run *r;
 	enum toolchain_mode mode;
-	char *name; /* of the build */
+	char *name;            /* of the build */
+	char *const *profiles; /* of each compiler; NULL: none is used */
 	struct build_out *out;
 	char token[65];
 	char wrapper[65], commands[65]; /* digests that the token is made of */
@@ -57,9 +63,9 @@ static char *name_of(const struct run *r, enum toolchain_mode mode)
 	const struct plan_variant *v = mode == MODE_PLAIN ? NULL : r->track->variant;
 
 	if (!v)
-		return xstrdup(builds[mode]);
+		return xstrdup(build_name(r, mode));
 	return mode == MODE_OPTIMISED ? xstrdup(v->name)
-				      : xasprintf("%s %s", v->name, builds[mode]);
+				      : xasprintf("%s %s", v->name, build_name(r, mode));
 }
 
 static void building_release(struct building *b)
@@ -105,25 +111,38 @@ static void set_paths(struct building *b)
 static struct toolchain_build build_of(const struct run *r, enum toolchain_mode mode)
 {
 	const struct plan_variant *v = mode == MODE_PLAIN ? NULL : r->track->variant;
-	bool optimised = v && mode == MODE_OPTIMISED;
+	bool second = mode == MODE_INSTRUMENTED && r->track->second;
+	bool own = v && (mode == MODE_OPTIMISED || second);
 
 	/* One instrumented build serves with and without link-time optimisation: its counters are
-	 * put in before. */
+	 * put in before, apart from those of a second round. */
 	return (struct toolchain_build){
 		.mode = mode,
 		.trace = r->last_profile,
-		.neutral = (v ? v->pgo : r->plan.pgo).untrained == UNTRAINED_NEUTRAL,
-		.lto = optimised ? v->lto : r->plan.build.lto,
+		.context_sensitive = second || (mode == MODE_OPTIMISED && has_profile(r) &&
+						       r->track->profile.context_sensitive),
+		.neutral = run_pgo(r)->untrained == UNTRAINED_NEUTRAL,
+		.lto = own ? v->lto : r->plan.build.lto,
 		.cpu = v ? v->cpu : r->plan.build.cpu,
 		.target = r->plan.build.target,
 	};
 }
 
+/* The second round of the instrumented build uses the profile of the first. */
+static char *const *profiles_of(const struct building *b)
+{
+	const struct track *t = b->r->track;
+
+	if (b->mode == MODE_INSTRUMENTED)
+		return t->second ? t->first.profiles : NULL;
+	return b->mode == MODE_OPTIMISED && has_profile(b->r) ? t->profiles : NULL;
+}
+
 static void set_wrap(struct building *b)
 {
 	struct run *r = b->r;
-	bool profile = b->mode == MODE_OPTIMISED && has_profile(r);
 
+	b->profiles = profiles_of(b);
 	for (size_t i = 0; i < r->plan.build.binary.n; i++)
 		strv_add(&b->names, path_basename(r->plan.build.binary.v[i]));
 	b->wrap = (struct wrap_node){
@@ -140,7 +159,7 @@ static void set_wrap(struct building *b)
 		.target_dir = r->plan.build.tool == TOOL_CARGO ? b->build : NULL,
 		.target = b->target,
 		.cross = r->cross ? r->target.gnu : NULL,
-		.profiles = profile ? (const char *const *)r->track->profiles : NULL,
+		.profiles = (const char *const *)b->profiles,
 		.main = run_main_compiler(r),
 		.runtimes = b->mode == MODE_INSTRUMENTED ? r->runtimes : NULL,
 		.n_runtimes = b->mode == MODE_INSTRUMENTED ? r->n_runtimes : 0,
@@ -243,19 +262,19 @@ static int set_token(struct building *b, struct error *err)
 }
 
 /* The encodings that the compilers read, each once. */
-static void list_profiles(const struct run *r, struct strv *ret)
+static void list_profiles(const struct building *b, struct strv *ret)
 {
-	for (size_t i = 0; has_profile(r) && i < r->n_compilers; i++)
-		if (r->track->profiles[i] && !strv_has(ret, r->track->profiles[i]))
-			strv_add(ret, r->track->profiles[i]);
+	for (size_t i = 0; b->profiles && i < b->r->n_compilers; i++)
+		if (b->profiles[i] && !strv_has(ret, b->profiles[i]))
+			strv_add(ret, b->profiles[i]);
 }
 
 /* Their names, or what their content would name them by now: digests, parted by '+'. */
-static char *profile_names(const struct run *r, bool by_content)
+static char *profile_names(const struct building *b, bool by_content)
 {
 	auto_strv struct strv paths = STRV_INIT, names = STRV_INIT;
 
-	list_profiles(r, &paths);
+	list_profiles(b, &paths);
 	for (size_t i = 0; i < paths.n; i++) {
 		const char *name = path_basename(paths.v[i]);
 		char hex[SHA256_HEX];
@@ -273,14 +292,14 @@ static void build_key(const struct building *b, struct node_key *k)
 {
 	const struct run *r = b->r;
 	auto_free char *epoch = xasprintf("%llu", (unsigned long long)r->epoch);
-	auto_free char *profiles = profile_names(r, false);
+	auto_free char *profiles = profile_names(b, false);
 
 	node_key_begin(k, "build", b->name);
 	node_key_add(k, "whet", WHET_VERSION);
 	node_key_add(k, "sources", r->sources.digest);
 	node_key_add(k, "build", r->plan.build_digest);
 	run_key_compilers(r, k);
-	if (b->mode == MODE_OPTIMISED)
+	if (b->mode == MODE_OPTIMISED || b->profiles)
 		node_key_add(k, "profile", profiles);
 	node_key_add(k, "wrapper", b->wrapper);
 	node_key_add(k, "steps", b->commands);
@@ -482,11 +501,11 @@ static void note_profile(struct building *b, bool after)
 {
 	struct build_facts *f = &b->out->facts;
 
-	if (b->mode != MODE_OPTIMISED)
+	if (!b->profiles)
 		return;
 	if (!f->profile_name)
-		f->profile_name = profile_names(b->r, false);
-	*(after ? &f->profile_after : &f->profile_before) = profile_names(b->r, true);
+		f->profile_name = profile_names(b, false);
+	*(after ? &f->profile_after : &f->profile_before) = profile_names(b, true);
 }
 
 static int list_quarantine(

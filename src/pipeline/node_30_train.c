@@ -58,11 +58,16 @@ int node_key_training(struct run *r, struct node_key *k, struct error *err)
 	return 0;
 }
 
+static const char *training_name(const struct run *r)
+{
+	return r->track->second ? "second training" : "training";
+}
+
 static int train_key(struct run *r, struct node_key *k, struct error *err)
 {
 	int result;
 
-	node_key_begin(k, "train", r->track->variant ? r->track->variant->name : "");
+	node_key_begin(k, "train", round_variant(r));
 	node_key_add(k, "whet", WHET_VERSION);
 	result = node_key_training(r, k, err);
 	node_key_add(k, "instrumented", r->track->instrumented.key);
@@ -110,7 +115,7 @@ static bool reuse(struct run *r, const struct node_key *k)
 	auto_free char *folder = store_node_folder(&r->store, key);
 	auto_free char *facts = path_join(folder, "facts.json");
 	auto_free char *coverage = path_join(folder, COVERAGE);
-	struct event e = {.kind = EVENT_NODE_REUSED, .name = "training"};
+	struct event e = {.kind = EVENT_NODE_REUSED, .name = training_name(r)};
 	bool ok = record && training_facts_read(facts, &r->track->training, &ignored) == 0 &&
 		  coverage_facts_read(coverage, &r->track->coverage, &ignored) == 0;
 
@@ -191,7 +196,7 @@ static int train_images(
 		.profiles = profiles,
 		.self = r->o->self,
 		.events = r->o->events,
-		.node = "training",
+		.node = training_name(r),
 		.names_sha256 = &images->names,
 		.gcov = images->gcov,
 		.n_gcov = images->n_gcov,

@@ -68,6 +68,9 @@ static int merge_llvm(struct run *r, const char *path, struct error *err)
 		result = train_weigh(a.profile, &r->plan.train, &r->track->coverage, phases, err);
 	if (result == 0)
 		result = profile_rekey(a.profile, prefix, SOURCE_MARK, err);
+	/* Counters put in after inlining stand beside those of the first round. */
+	if (result == 0 && r->track->second)
+		result = profile_add_file(a.profile, r->track->first.published, 1, NULL, err);
 	if (result == 0)
 		result = profile_write_indexed(
 			a.profile, profile_version_for_llvm(newest_llvm(r)), path, err);
@@ -85,32 +88,45 @@ static int note_function(
 	void *ctx, const char *key, uint64_t hash, const uint64_t *counts, size_t n)
 {
 	struct profile_facts *f = ctx;
-	struct profile_function one = {.key = xstrdup(key), .hash = hash};
+	struct profile_function one = {.key = xstrdup(key),
+		.hash = hash,
+		.second = f->context_sensitive && (hash & PROFILE_CONTEXT_SENSITIVE)};
 
 	for (size_t i = 0; i < n; i++) {
 		one.count += (double)counts[i];
 		if (counts[i] > one.max_count)
 			one.max_count = counts[i];
 	}
+	f->second_functions += one.second;
+	f->second_executed += one.second && one.max_count;
 	array_reserve(f->v, f->n, f->cap);
 	f->v[f->n++] = one;
 	return 0;
 }
 
-/* Writes the profile as one compiler can read it, with this machine's paths in its keys. */
-static int encode(struct run *r, const char *published, int llvm, char **ret, struct error *err)
+/* The published profile with the keys that this LLVM uses for sources on this machine. */
+static int localise(struct run *r, int llvm, struct profile *p, struct error *err)
 {
 	auto_free char *prefix = run_source_prefix(r);
+
+	if (profile_add_file(p, r->track->published, 1, NULL, err) < 0 ||
+		profile_rekey(p, SOURCE_MARK, prefix, err) < 0)
+		return -1;
+	return profile_rekey_for_llvm(p, llvm, err);
+}
+
+/* Writes the profile as one compiler can read it. A function that it does not find there is
+ * compiled as without a profile; one whose counts are all zero is cold. */
+static int encode(struct run *r, int llvm, char **ret, struct error *err)
+{
 	auto_free char *path = xasprintf("%s/encoded-%d.profdata", r->scratch, llvm);
 	struct profile *p = profile_new();
 	char sha[SHA256_HEX];
 	int result;
 
-	result = profile_add_file(p, published, 1, NULL, err);
-	if (result == 0)
-		result = profile_rekey(p, SOURCE_MARK, prefix, err);
-	if (result == 0)
-		result = profile_rekey_for_llvm(p, llvm, err);
+	result = localise(r, llvm, p, err);
+	if (result == 0 && run_pgo(r)->untrained == UNTRAINED_NEUTRAL)
+		profile_drop_unexecuted(p);
 	if (result == 0)
 		result = profile_write_indexed(p, profile_version_for_llvm(llvm), path, err);
 	if (result == 0)
@@ -131,7 +147,7 @@ static int encode_all(struct run *r, struct error *err)
 			if (r->compilers[k].llvm == llvm)
 				r->track->profiles[i] = xstrdup(r->track->profiles[k]);
 		if (llvm && !r->track->profiles[i] &&
-			encode(r, r->track->published, llvm, &r->track->profiles[i], err) < 0)
+			encode(r, llvm, &r->track->profiles[i], err) < 0)
 			return -1;
 	}
 	return 0;
@@ -140,7 +156,7 @@ static int encode_all(struct run *r, struct error *err)
 /* Facts of the profile with the keys that the compilers here use. */
 static int read_facts(struct run *r, struct error *err)
 {
-	const char *local = r->track->profiles[run_main_compiler(r) - r->compilers];
+	struct profile_facts *f = &r->track->profile;
 	struct profile *p = profile_new();
 	struct profile_summary s = {0};
 	int result;
@@ -149,13 +165,15 @@ static int read_facts(struct run *r, struct error *err)
 		profile_free(p);
 		return 0; /* known since the encoding */
 	}
-	result = profile_add_file(p, local, 1, NULL, err);
+	result = localise(r, run_main_compiler(r)->llvm, p, err);
 	if (result == 0) {
 		profile_summary(p, &s);
-		r->track->profile.functions = s.functions;
-		r->track->profile.executed = s.executed;
-		r->track->profile.total_count = s.total_count;
-		profile_each(p, note_function, &r->track->profile);
+		f->context_sensitive = s.context_sensitive;
+		f->left_out = run_pgo(r)->untrained == UNTRAINED_NEUTRAL;
+		profile_each(p, note_function, f);
+		f->functions = s.functions - f->second_functions;
+		f->executed = s.executed - f->second_executed;
+		f->total_count = s.total_count;
 	}
 	profile_free(p);
 	return result;
@@ -207,9 +225,11 @@ static int merge_trained(struct run *r, struct error *err)
 	auto_key struct node_key key = {0};
 	char sha[SHA256_HEX];
 
-	node_key_begin(&key, "merge", r->track->variant ? r->track->variant->name : "");
+	node_key_begin(&key, "merge", round_variant(r));
 	node_key_add(&key, "whet", WHET_VERSION);
 	key_training(r, &key);
+	if (r->track->second)
+		node_key_add(&key, "first", r->track->first.profile.sha256);
 	run_key_compilers(r, &key);
 	node_key_end(&key);
 	record = store_node_record(&r->store, key.hex);
@@ -269,11 +289,34 @@ static int take_given(struct run *r, struct error *err)
 	return 0;
 }
 
+int node_encode(struct run *r, struct error *err)
+{
+	/* gcc's are the same for all: an option tells it what to do. */
+	if (by_gcc(r))
+		return 0;
+	memset(r->track->profiles, 0, sizeof(r->track->profiles));
+	r->track->own_profiles = true;
+	r->track->profile.left_out = run_pgo(r)->untrained == UNTRAINED_NEUTRAL;
+	return encode_all(r, err);
+}
+
+/* A given profile has what the plan asks for. */
+static int check_given(const struct run *r, struct error *err)
+{
+	if (!r->given || r->track->profile.context_sensitive || !r->plan.pgo.context_sensitive)
+		return 0;
+	return error_set(err, ERR_CONFIG,
+		"the given profile '%s' has no counters put in after inlining, for which "
+		"pgo.context-sensitive asks: give one that was trained with it, or leave the key "
+		"out",
+		r->given);
+}
+
 int node_merge(struct run *r, struct error *err)
 {
 	if (r->given ? take_given(r, err) < 0 : merge_trained(r, err) < 0)
 		return -1;
-	if (encode_all(r, err) < 0 || read_facts(r, err) < 0)
+	if (encode_all(r, err) < 0 || read_facts(r, err) < 0 || check_given(r, err) < 0)
 		return -1;
 	return node_gate(r, GATE_AFTER_MERGE, err);
 }

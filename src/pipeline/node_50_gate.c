@@ -118,6 +118,9 @@ int node_gate_no_link(struct run *r, const struct build_facts *f, const char *sl
 
 int node_gate_nothing_instrumented(struct run *r, struct error *err)
 {
+	static const char linked[] =
+		"with link-time optimisation the linker puts the counters of round 2 in: pass the "
+		"project's -flto to the link, too (LDFLAGS)";
 	static const char remedy[] =
 		"let the build use the compiler that whet hands it in CC; for a makefile that "
 		"assigns CC itself: build: args: [\"CC={cc}\"]";
@@ -135,7 +138,7 @@ int node_gate_nothing_instrumented(struct run *r, struct error *err)
 	return fail_evidence(r, &u,
 		"nothing was instrumented: 0 of the released binaries hold profile names (section "
 		"__llvm_prf_names), at least 1 must",
-		remedy, err);
+		r->track->second ? linked : remedy, err);
 }
 
 int node_gate_objects(struct run *r, const struct build_facts *f, struct error *err)
@@ -179,7 +182,8 @@ int node_gate_copied(struct run *r, struct error *err)
  * `stale`, asked before; what keeps the structure is seen here alone. */
 int node_gate_outside(struct run *r, struct error *err)
 {
-	const struct build_out *others[] = {&r->plain, &r->track->instrumented};
+	const struct build_out *others[] = {
+		&r->plain, &r->track->first.instrumented, &r->track->instrumented};
 	struct verdicts *vs = run_verdicts(r);
 	size_t from = vs->n;
 
@@ -235,6 +239,7 @@ int node_gate(struct run *r, enum gate_moment moment, struct error *err)
 	struct gate_facts f = {
 		.bounds = &r->plan.gates,
 		.plain = if_built(&r->plain),
+		.first = if_built(&r->track->first.instrumented),
 		.instrumented = if_built(&r->track->instrumented),
 		.optimised = if_built(&r->track->optimised),
 		.training = r->track->train_key ? &r->track->training : NULL,
@@ -251,6 +256,7 @@ int node_gate(struct run *r, enum gate_moment moment, struct error *err)
 		.n_final = r->track->n_final,
 		.bench = &r->report->comparisons,
 		.machine = r->machine,
+		.round = moment <= GATE_AFTER_MERGE && !r->given ? round_number(r) : 0,
 	};
 
 	if (moment == GATE_AFTER_BENCH && note_last_release(r, &last, &problem))

@@ -22,11 +22,14 @@ size_t run_builds(const struct run *r, const struct build_out **ret)
 	size_t n = 0;
 
 	add_build(&r->plain, ret, &n);
+	add_build(&r->own.first.instrumented, ret, &n);
 	add_build(&r->own.instrumented, ret, &n);
 	add_build(&r->own.optimised, ret, &n);
 	for (size_t i = 0; i < r->n_variants; i++) {
-		if (!r->variants[i].from)
+		if (!r->variants[i].from) {
+			add_build(&r->variants[i].first.instrumented, ret, &n);
 			add_build(&r->variants[i].instrumented, ret, &n);
+		}
 		add_build(&r->variants[i].optimised, ret, &n);
 	}
 	return n;
@@ -36,25 +39,44 @@ char *run_track_scratch(const struct run *r, const char *name)
 {
 	const struct plan_variant *v = r->track->variant;
 
-	return xasprintf("%s/%s%s%s", r->scratch, name, v ? "-" : "", v ? v->file_name : "");
+	return xasprintf("%s/%s%s%s%s", r->scratch, name, v ? "-" : "", v ? v->file_name : "",
+		r->track->second ? "-2" : "");
 }
 
-/* Whether the same instrumented build serves both: what the compiler does before it puts in the
- * counters depends on the processor, and of a function with other counters the data is stale. */
-static bool same_training(const char *cpu, const char *other)
+struct settings {
+	enum plan_lto lto;
+	const char *cpu;
+	const struct plan_pgo *pgo;
+};
+
+static struct settings settings_of(const struct plan_variant *v)
 {
-	return strcmp(cpu ? cpu : "", other ? other : "") == 0;
+	return (struct settings){v->lto, v->cpu, &v->pgo};
+}
+
+/* Whether the same instrumented builds serve both: what the compiler does before it puts in the
+ * counters depends on the processor, and of a function with other counters the data is stale. Those
+ * of a second round are put in after all that inlining depends on. */
+static bool same_training(struct settings a, struct settings b)
+{
+	if (strcmp(a.cpu ? a.cpu : "", b.cpu ? b.cpu : "") != 0)
+		return false;
+	return !a.pgo->context_sensitive ||
+	       (a.lto == b.lto && a.pgo->untrained == b.pgo->untrained);
 }
 
 /* A track that has the profile that this variant needs, or NULL. */
 static struct track *lender(struct run *r, const struct plan_variant *v)
 {
-	if (!v->profile || r->given || same_training(v->cpu, r->plan.build.cpu))
+	struct settings own = {r->plan.build.lto, r->plan.build.cpu, &r->plan.pgo};
+
+	if (!v->profile || r->given || same_training(settings_of(v), own))
 		return &r->own;
 	for (size_t i = 0; i < r->n_variants; i++) {
 		struct track *t = &r->variants[i];
 
-		if (t->published && !t->from && same_training(v->cpu, t->variant->cpu))
+		if (t->published && !t->from &&
+			same_training(settings_of(v), settings_of(t->variant)))
 			return t;
 	}
 	return NULL;
@@ -75,15 +97,43 @@ static struct track *begin(struct run *r, const struct plan_variant *v)
 		t->n_final = 0;
 		t->verdicts = (struct verdicts){0};
 		t->out = NULL;
+		t->own_profiles = false;
 	}
 	t->variant = v;
 	return t;
 }
 
+static int run_round(struct run *r, struct error *err)
+{
+	if (node_build(r, MODE_INSTRUMENTED, err) < 0 || node_train(r, err) < 0)
+		return -1;
+	return node_merge(r, err);
+}
+
+static int train_own(struct run *r, struct error *err)
+{
+	if (run_round(r, err) < 0)
+		return -1;
+	if (round_count(r) == 1)
+		return 0;
+	round_next(r);
+	return run_round(r, err);
+}
+
+/* The profile of another track, as this one's compilers are to read it. */
+static int borrow(struct run *r, struct error *err)
+{
+	const struct track *from = r->track->from;
+	bool left_out = r->track->variant->pgo.untrained == UNTRAINED_NEUTRAL;
+
+	if (!r->track->variant->profile || from->profile.left_out == left_out)
+		return 0;
+	return node_encode(r, err);
+}
+
 static int run_one(struct run *r, struct error *err)
 {
-	if (!r->track->from && (node_build(r, MODE_INSTRUMENTED, err) < 0 ||
-				       node_train(r, err) < 0 || node_merge(r, err) < 0))
+	if (r->track->from ? borrow(r, err) < 0 : train_own(r, err) < 0)
 		return -1;
 	if (node_build(r, MODE_OPTIMISED, err) < 0 || node_gate(r, GATE_AFTER_OPTIMISED, err) < 0 ||
 		node_gate_outside(r, err) < 0)

@@ -17,7 +17,9 @@
 
 static int stage_plain(struct run *r, struct error *err)
 {
-	return node_build(r, MODE_PLAIN, err);
+	if (node_build(r, MODE_PLAIN, err) < 0)
+		return -1;
+	return round_count(r) > 1 ? round_check_links(r, err) : 0;
 }
 
 /* A given profile stands in the place of training, and of what leads to it. */
@@ -37,8 +39,24 @@ static int stage_train(struct run *r, struct error *err)
 	return r->given ? leave_out(r) : node_train(r, err);
 }
 
+static int stage_second(struct run *r, struct error *err)
+{
+	if (r->given)
+		return leave_out(r);
+	round_next(r);
+	return node_build(r, MODE_INSTRUMENTED, err);
+}
+
+/* What was given holds the counts of both rounds. */
+static int stage_second_merge(struct run *r, struct error *err)
+{
+	return r->given ? leave_out(r) : node_merge(r, err);
+}
+
 static int stage_optimised(struct run *r, struct error *err)
 {
+	if (r->track->profile.context_sensitive && round_check_links(r, err) < 0)
+		return -1;
 	if (node_build(r, MODE_OPTIMISED, err) < 0 || node_gate(r, GATE_AFTER_OPTIMISED, err) < 0)
 		return -1;
 	return node_gate_outside(r, err);
@@ -55,12 +73,17 @@ static int stage_bench(struct run *r, struct error *err)
 static const struct stage {
 	const char *name, *title;
 	int (*run)(struct run *r, struct error *err);
+	const char *of_two; /* its title where there are two rounds; NULL: the same */
+	bool second;        /* of the second round alone */
 } stages[] = {
 	{"probe", "probe", node_probe},
 	{"plain", "plain build", stage_plain},
-	{"instrument", "instrumented build", stage_instrumented},
-	{"train", "training", stage_train},
-	{"merge", "merge", node_merge},
+	{"instrument", "instrumented build", stage_instrumented, "instrumented build, round 1"},
+	{"train", "training", stage_train, "training, round 1"},
+	{"merge", "merge", node_merge, "merge, round 1"},
+	{"instrument-2", "instrumented build, round 2", stage_second, .second = true},
+	{"train-2", "training, round 2", stage_train, .second = true},
+	{"merge-2", "merge, round 2", stage_second_merge, .second = true},
 	{"optimise", "optimised build", stage_optimised},
 	{"check", "check", node_check},
 	{"variants", "variants", node_variants},
@@ -68,8 +91,9 @@ static const struct stage {
 	{"release", "release", node_release},
 };
 
-const char *const pipeline_stages[] = {"probe", "plain", "instrument", "train", "merge", "optimise",
-	"check", "variants", "bench", "release", NULL};
+const char *const pipeline_stages[] = {"probe", "plain", "instrument", "train", "merge",
+	"instrument-2", "train-2", "merge-2", "optimise", "check", "variants", "bench", "release",
+	NULL};
 
 static uint64_t cpu_so_far(void)
 {
@@ -141,6 +165,35 @@ static void note_layouts(struct report *p, const struct build_facts *a, const st
 	}
 }
 
+static void take_training(struct training_facts *from, struct training_facts *to)
+{
+	*to = *from;
+	*from = (struct training_facts){0};
+}
+
+static void take_coverage(struct report *p, struct coverage_facts *from, bool has)
+{
+	p->coverage = *from;
+	p->has_coverage = has;
+	*from = (struct coverage_facts){0};
+}
+
+/* Of two rounds the coverage is told of the first, whose counters are those of whole functions. */
+static void add_rounds(struct report *p, struct track *t)
+{
+	if (t->second) {
+		strv_add_all(&p->added_instrumented, &t->first.instrumented.added);
+		strv_add_all(&p->added_second, &t->instrumented.added);
+		take_training(&t->first.training, &p->training);
+		take_training(&t->training, &p->second_training);
+		take_coverage(p, &t->first.coverage, t->first.has_coverage);
+	} else {
+		strv_add_all(&p->added_instrumented, &t->instrumented.added);
+		take_training(&t->training, &p->training);
+		take_coverage(p, &t->coverage, t->has_coverage);
+	}
+}
+
 /* Hands the facts over; the nodes that need them have run. */
 static void end_report(struct run *r)
 {
@@ -164,13 +217,8 @@ static void end_report(struct run *r)
 	note_layouts(p, &r->plain.facts, &r->own.optimised.facts);
 	note_past(r);
 	strv_add_all(&p->added_plain, &r->plain.added);
-	strv_add_all(&p->added_instrumented, &from->instrumented.added);
+	add_rounds(p, from);
 	strv_add_all(&p->added_optimised, &t->optimised.added);
-	p->training = from->training;
-	from->training = (struct training_facts){0};
-	p->coverage = from->coverage;
-	p->has_coverage = from->has_coverage;
-	from->coverage = (struct coverage_facts){0};
 	p->profile = from->profile;
 	from->profile = (struct profile_facts){0};
 	p->provenance = from->provenance;
@@ -180,13 +228,14 @@ static void end_report(struct run *r)
 
 static int run_stage(struct run *r, const struct stage *s, struct error *err)
 {
-	struct event e = {.kind = EVENT_NODE_BEGIN, .name = s->title};
+	const char *title = s->of_two && round_count(r) > 1 ? s->of_two : s->title;
+	struct event e = {.kind = EVENT_NODE_BEGIN, .name = title};
 	uint64_t wall = clock_mono_ns(), cpu = cpu_so_far(), self = clock_usage_ns(RUSAGE_SELF);
 	int result;
 
 	events_emit(r->o->events, &e);
 	r->reused = false;
-	r->stage = s->title;
+	r->stage = title;
 	if (s->run == node_release)
 		end_report(r);
 	result = s->run(r, err);
@@ -196,7 +245,7 @@ static int run_stage(struct run *r, const struct stage *s, struct error *err)
 	e.text = result < 0 ? "stopped" : NULL;
 	e.done = clock_mono_ns() - wall;
 	events_emit(r->o->events, &e);
-	note_stage(r, s->title, e.done, cpu_so_far() - cpu);
+	note_stage(r, title, e.done, cpu_so_far() - cpu);
 	return result;
 }
 
@@ -212,7 +261,8 @@ static int run_stages(struct run *r, struct error *err)
 {
 	say_why_at_all(r);
 	for (size_t i = 0; i < ARRAY_SIZE(stages); i++) {
-		bool left_out = stages[i].run == node_variants && !r->plan.n_variants;
+		bool left_out = (stages[i].run == node_variants && !r->plan.n_variants) ||
+				(stages[i].second && round_count(r) == 1);
 
 		if (!left_out && run_stage(r, &stages[i], err) < 0)
 			return -1;

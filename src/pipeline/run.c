@@ -206,8 +206,11 @@ static void track_release_end(struct track *t)
 static void track_release(struct track *t)
 {
 	track_release_end(t);
+	for (size_t i = 0; (!t->from || t->own_profiles) && i < ARRAY_SIZE(t->profiles); i++)
+		free(t->profiles[i]);
 	if (t->from)
 		return;
+	round_release(&t->first);
 	build_out_release(&t->instrumented);
 	training_facts_release(&t->training);
 	profile_facts_release(&t->profile);
@@ -215,8 +218,6 @@ static void track_release(struct track *t)
 	provenance_release(&t->provenance);
 	free(t->train_key);
 	free(t->published);
-	for (size_t i = 0; i < ARRAY_SIZE(t->profiles); i++)
-		free(t->profiles[i]);
 }
 
 void run_close(struct run *r)

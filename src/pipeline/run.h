@@ -36,11 +36,26 @@ struct build_out {
 /* Beside the profile in a merge node. */
 #define PROVENANCE_FILE "provenance.json"
 
-/* One way to an optimised build: what is instrumented, trained, merged and optimised for it. */
+/* What the first round of context-sensitive PGO gave, once the second has begun. */
+struct round {
+	struct build_out instrumented;
+	char *train_key;
+	struct training_facts training;
+	struct coverage_facts coverage;
+	bool has_coverage;
+	char *published; /* its profile, which the second round adds to */
+	struct profile_facts profile;
+	char *profiles[RUN_COMPILERS_MAX];
+};
+
+/* One way to an optimised build: what is instrumented, trained, merged and optimised for it. With
+ * two rounds all but `first` is of the one that runs, and in the end of the second. */
 struct track {
 	const struct plan_variant *variant; /* NULL: the plan's own */
 	/* Whose are all things up to the profile: they are not released here; NULL: its own. */
 	struct track *from;
+	struct round first; /* empty while there is but one */
+	bool second;        /* the second round has begun */
 	struct build_out instrumented, optimised;
 	char *train_key;
 	struct training_facts training, replay;
@@ -53,6 +68,7 @@ struct track {
 	/* For each compiler: the encoding that it reads, by content, in the store. NULL: before the
 	 * merge, or for one that takes none. */
 	char *profiles[RUN_COMPILERS_MAX];
+	bool own_profiles; /* with `from`: the encodings are its own all the same */
 	struct elf_facts *final_facts;
 	const char **final_names;
 	size_t n_final;
@@ -121,6 +137,21 @@ const struct compiler *run_hook_compiler(const struct run *r);
 /* Sets the digest of all compilers. */
 void run_identify_toolchain(struct run *r);
 
+/* round.c: how many rounds the plan asks for; and the second begins. */
+int round_count(const struct run *r);
+void round_next(struct run *r);
+void round_release(struct round *f);
+/* The round that runs: 1 or 2; 0: there is but one. */
+int round_number(const struct run *r);
+/* Names the nodes of a training: the variant, and the round where it is the second. */
+const char *round_variant(const struct run *r);
+/* Whether the compilers have context-sensitive profiles. ERR_ENVIRONMENT. */
+int round_check(const struct run *r, struct error *err);
+/* After the plain build: whether a link keeps a cache that would mix up profiles. */
+int round_check_links(const struct run *r, struct error *err);
+/* How the profile of the track that the nodes work on is made and used. */
+const struct plan_pgo *run_pgo(const struct run *r);
+
 /* Nodes: each returns 0 or -1; ERR_GATE when one of its gates failed. */
 int node_probe(struct run *r, struct error *err);
 int node_build(struct run *r, enum toolchain_mode mode, struct error *err);
@@ -128,6 +159,8 @@ int node_train(struct run *r, struct error *err);
 /* Adds what a training depends on beside the binaries: plan, environment, `when:` commands. */
 int node_key_training(struct run *r, struct node_key *k, struct error *err);
 int node_merge(struct run *r, struct error *err);
+/* Encodes the profile of the track anew, which it has from another one. */
+int node_encode(struct run *r, struct error *err);
 /* What the sources' folder is in the keys of local functions, with a slash at its end; caller
  * frees. */
 char *run_source_prefix(const struct run *r);
@@ -162,7 +195,7 @@ int node_choose(struct run *r, struct error *err);
 struct verdicts *run_verdicts(struct run *r);
 /* All builds that there are so far, in the order in which they were made: at most
  * RUN_BUILDS_MAX. Returns how many. */
-#define RUN_BUILDS_MAX (3 + 2 * PLAN_VARIANTS_MAX)
+#define RUN_BUILDS_MAX (4 + 3 * PLAN_VARIANTS_MAX)
 size_t run_builds(const struct run *r, const struct build_out **ret);
 /* Copies files as they ship (stripped, unless the plan says otherwise) into the folder `name` of
  * the scratch folder; adds their paths to ret. */

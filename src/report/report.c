@@ -20,6 +20,7 @@ void report_release(struct report *r)
 	free(r->stages);
 	verdicts_release(&r->verdicts);
 	training_facts_release(&r->training);
+	training_facts_release(&r->second_training);
 	coverage_facts_release(&r->coverage);
 	profile_facts_release(&r->profile);
 	provenance_release(&r->provenance);
@@ -44,6 +45,7 @@ void report_release(struct report *r)
 	free(r->given_label);
 	strv_release(&r->added_plain);
 	strv_release(&r->added_instrumented);
+	strv_release(&r->added_second);
 	strv_release(&r->added_optimised);
 	for (size_t i = 0; i < r->n_artefacts; i++) {
 		free(r->artefacts[i].name);

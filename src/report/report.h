@@ -63,6 +63,7 @@ struct report {
 	size_t n_stages, cap_stages;
 	struct verdicts verdicts;
 	struct training_facts training;
+	struct training_facts second_training; /* of context-sensitive PGO; else empty */
 	struct coverage_facts coverage;
 	bool has_coverage;
 	struct profile_facts profile; /* its functions are not printed */
@@ -80,7 +81,8 @@ struct report {
 	/* Measured builds of this target in the project's history, the newest last, and behind them
 	 * this one: its id is 0, and its figures are `comparisons`. Empty without a history. */
 	struct past_builds past;
-	struct strv added_plain, added_instrumented, added_optimised; /* closed lists (rule 10) */
+	/* Closed lists (rule 10); second: the instrumented build of the second round. */
+	struct strv added_plain, added_instrumented, added_second, added_optimised;
 	struct report_launcher *launchers;
 	size_t n_launchers, cap_launchers;
 	struct {

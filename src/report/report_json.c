@@ -53,6 +53,16 @@ static json_t *training_json(const struct training_facts *t)
 	return o;
 }
 
+/* Of the counters that were put in after inlining. */
+static json_t *second_json(const struct profile_facts *p)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "functions", json_u64(p->second_functions));
+	json_object_set_new(o, "executed", json_u64(p->second_executed));
+	return o;
+}
+
 static json_t *profile_json(const struct report *r)
 {
 	const struct profile_facts *p = &r->profile;
@@ -63,6 +73,8 @@ static json_t *profile_json(const struct report *r)
 	json_object_set_new(o, "functions", json_u64(p->functions));
 	json_object_set_new(o, "executed", json_u64(p->executed));
 	json_object_set_new(o, "total_count", json_u64(p->total_count));
+	json_object_set_new(o, "second", p->context_sensitive ? second_json(p) : json_null());
+	json_object_set_new(o, "left_out", json_boolean(p->left_out));
 	json_object_set_new(o, "given", json_boolean(p->given));
 	json_object_set_new(o, "reused", json_boolean(p->reused));
 	json_object_set_new(
@@ -285,10 +297,13 @@ json_t *report_json(const struct report *r)
 	json_object_set_new(o, "training", training_json(&r->training));
 	json_object_set_new(
 		o, "coverage", r->has_coverage ? coverage_json(&r->coverage) : json_null());
+	json_object_set_new(o, "second_training",
+		r->second_training.n_phases ? training_json(&r->second_training) : json_null());
 	json_object_set_new(o, "profile", profile_json(r));
 	json_object_set_new(o, "profile_files", strays_json(r));
 	json_object_set_new(added, "plain", json_from_strv(&r->added_plain));
 	json_object_set_new(added, "instrumented", json_from_strv(&r->added_instrumented));
+	json_object_set_new(added, "second_instrumented", json_from_strv(&r->added_second));
 	json_object_set_new(added, "optimised", json_from_strv(&r->added_optimised));
 	json_object_set_new(o, "added", added);
 	json_object_set_new(o, "launchers", launchers_json(r));

@@ -309,9 +309,8 @@ static void add_staleness(const struct staleness *s, struct buf *out)
 			out, "  More than half of the budget is used: `whet build` trains anew.\n");
 }
 
-static void add_training(const struct report *r, struct buf *out)
+static void training_line(const char *name, const struct training_facts *t, struct buf *out)
 {
-	const struct training_facts *t = &r->training;
 	uint64_t done = 0;
 	size_t ok = 0;
 
@@ -321,14 +320,20 @@ static void add_training(const struct report *r, struct buf *out)
 	}
 	if (t->n_phases)
 		buf_addf(out,
-			"Training: %zu of %zu phases, %llu requests and runs answered as expected, "
+			"%s: %zu of %zu phases, %llu requests and runs answered as expected, "
 			"%zu processes%s%s%s\n",
-			ok, t->n_phases, (unsigned long long)done, t->n_processes,
+			name, ok, t->n_phases, (unsigned long long)done, t->n_processes,
 			t->emulator ? "; trained under emulation (" : "",
 			t->emulator ? t->emulator : "",
 			t->emulator ? "), without a comparison: its time says nothing" : "");
 	if (t->failure)
 		report_add_indented(out, t->failure);
+}
+
+static void add_training(const struct report *r, struct buf *out)
+{
+	training_line("Training", &r->training, out);
+	training_line("Second training", &r->second_training, out);
 	if (r->profile.sha256)
 		buf_addf(out, "Profile: %llu functions, %llu executed, sha256 %s%s\n",
 			(unsigned long long)r->profile.functions,
@@ -336,6 +341,15 @@ static void add_training(const struct report *r, struct buf *out)
 			r->profile.reused  ? " (reused, not trained in this build)"
 			: r->profile.given ? " (given, not trained in this build)"
 					   : "");
+	if (r->profile.context_sensitive)
+		buf_addf(out,
+			"Put in after inlining, by the second round: counters of %llu functions, "
+			"%llu executed\n",
+			(unsigned long long)r->profile.second_functions,
+			(unsigned long long)r->profile.second_executed);
+	if (r->profile.left_out)
+		buf_adds(out, "Untrained functions: compiled as without a profile (pgo: untrained: "
+			      "neutral)\n");
 	add_staleness(&r->staleness, out);
 }
 
@@ -359,6 +373,8 @@ static void add_added(const struct report *r, struct buf *out)
 	if (r->added_plain.n || r->added_instrumented.n || r->added_optimised.n) {
 		added_line(out, "plain", &r->added_plain);
 		added_line(out, "instrumented", &r->added_instrumented);
+		if (r->added_second.n)
+			added_line(out, "second instrumented", &r->added_second);
 		added_line(out, "optimised", &r->added_optimised);
 	}
 	for (size_t i = 0; i < r->n_launchers; i++)

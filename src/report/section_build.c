@@ -58,7 +58,7 @@ static void change_facts(struct doc *d, const struct report *r)
 	}
 }
 
-static void training_fact(struct doc *d, const struct training_facts *t)
+static void training_fact(struct doc *d, const char *title, const struct training_facts *t)
 {
 	uint64_t done = 0;
 	size_t ok = 0;
@@ -72,7 +72,7 @@ static void training_fact(struct doc *d, const struct training_facts *t)
 		return;
 	value = xasprintf("%" PRIu64 " answers", done);
 	detail = xasprintf("as expected, in %zu of %zu phases", ok, t->n_phases);
-	doc_fact(d, "Training", DOC_PLAIN, value, detail);
+	doc_fact(d, title, DOC_PLAIN, value, detail);
 }
 
 static void profile_fact(struct doc *d, const struct profile_facts *p)
@@ -110,7 +110,8 @@ void section_glance(struct doc *d, const struct report *r)
 	doc_begin_facts(d);
 	change_facts(d, r);
 	gates_fact(d, &r->verdicts);
-	training_fact(d, &r->training);
+	training_fact(d, "Training", &r->training);
+	training_fact(d, "Second training", &r->second_training);
 	profile_fact(d, &r->profile);
 	time_fact(d, r);
 	doc_end_facts(d);
@@ -179,6 +180,8 @@ static void flags_table(struct doc *d, const struct report *r)
 		ARRAY_SIZE(heads));
 	flags_row(d, "plain", &r->added_plain);
 	flags_row(d, "instrumented", &r->added_instrumented);
+	if (r->added_second.n)
+		flags_row(d, "second instrumented", &r->added_second);
 	flags_row(d, "optimised", &r->added_optimised);
 	doc_end_table(d);
 }

@@ -63,6 +63,15 @@ void section_training(struct doc *d, const struct report *r)
 	doc_table(d, "Phases of the training: requests or runs", heads, ARRAY_SIZE(heads));
 	phase_rows(d, t);
 	doc_end_table(d);
+	if (r->second_training.n_phases) {
+		doc_text(d,
+			"The same load trained once more, with counters that were put in after "
+			"inlining. %zu processes left %zu raw profiles.",
+			r->second_training.n_processes, r->second_training.n_raws);
+		doc_table(d, "Phases of the second training", heads, ARRAY_SIZE(heads));
+		phase_rows(d, &r->second_training);
+		doc_end_table(d);
+	}
 	for (size_t i = 0; i < t->n_phases; i++) {
 		if (!t->phases[i].problem)
 			continue;
@@ -250,12 +259,14 @@ static void hot_table(struct doc *d, const struct report *r)
 	static const char *const heads[] = {"`function", ">largest counter", "`file"};
 	const struct profile_facts *p = &r->profile;
 	auto_free const struct profile_function **v = xcalloc(p->n + 1, sizeof(*v));
+	size_t n = 0;
 
 	for (size_t i = 0; i < p->n; i++)
-		v[i] = &p->v[i];
-	qsort(v, p->n, sizeof(*v), by_count);
+		if (!p->v[i].second)
+			v[n++] = &p->v[i];
+	qsort(v, n, sizeof(*v), by_count);
 	doc_table(d, "Hot functions: those with the largest counters", heads, ARRAY_SIZE(heads));
-	for (size_t i = 0; i < p->n && i < HOT && v[i]->max_count; i++) {
+	for (size_t i = 0; i < n && i < HOT && v[i]->max_count; i++) {
 		const char *semicolon = strrchr(v[i]->key, ';');
 
 		doc_cell(d, "%s", source_name(r, semicolon ? semicolon + 1 : v[i]->key));
@@ -320,6 +331,15 @@ void section_profile(struct doc *d, const struct report *r)
 		"%" PRIu64 " functions, %" PRIu64
 		" of them executed; all counters together %" PRIu64 ".",
 		p->functions, p->executed, p->total_count);
+	if (p->context_sensitive)
+		doc_text(d,
+			"The second round put counters into %" PRIu64
+			" functions after inlining; %" PRIu64 " of them were executed.",
+			p->second_functions, p->second_executed);
+	if (p->left_out)
+		doc_text(d,
+			"Functions that nothing executed were compiled as without a profile (pgo: "
+			"untrained: neutral); all others have theirs.");
 	doc_table(d, "Where the profile comes from", heads, ARRAY_SIZE(heads));
 	fact_row(d, "digest (SHA-256)", p->sha256);
 	fact_row(d, "sources", r->provenance.source);

@@ -31,6 +31,25 @@ static void read_lines(const struct strv *lines, struct compiler *c)
 			c->target = xstrdup(lines->v[i] + 8);
 }
 
+int toolchain_check_context_sensitive(const struct compiler *c, struct error *err)
+{
+	static const char *const args[] = {
+		"-fcs-profile-generate", "-fsyntax-only", "-x", "c", "/dev/null", NULL};
+	struct question q = {.path = c->path, .path_list = getenv("PATH")};
+	auto_strv struct strv lines = STRV_INIT;
+
+	if (c->family != FAMILY_CLANG)
+		return error_set(err, ERR_ENVIRONMENT,
+			"'%s' (%s) has no counters that are put in after inlining; clang has: "
+			"leave "
+			"the key out, or build with clang",
+			c->path, c->version);
+	if (ask(&q, args, &lines, err) < 0)
+		return error_context(
+			err, "'%s' (%s) does not take -fcs-profile-generate", c->path, c->version);
+	return 0;
+}
+
 int clang_probe(
 	const struct question *q, const struct strv *lines, struct compiler *c, struct error *err)
 {

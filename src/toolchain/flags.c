@@ -26,17 +26,24 @@ static void cpu_flag(const struct compiler *c, const struct toolchain_build *b, 
 		strv_addf(ret, "%s=%s", is_x86(triple) ? "-march" : "-mcpu", b->cpu);
 }
 
+/* The option that puts counters in; the driver takes it at the link for the runtime, and hands it
+ * on to link-time optimisation, which puts in those of the second round. */
+static const char *clang_generate(const struct toolchain_build *b)
+{
+	return b->context_sensitive ? "-fcs-profile-generate" : "-fprofile-generate";
+}
+
 static void clang_flags(const struct toolchain_build *b, struct strv *ret)
 {
-	if (b->mode == MODE_INSTRUMENTED) {
-		strv_add(ret, "-fprofile-generate");
-	} else if (b->mode == MODE_OPTIMISED) {
+	if (b->mode == MODE_OPTIMISED || (b->mode == MODE_INSTRUMENTED && b->context_sensitive)) {
 		strv_addf(ret, "-fprofile-use=%s", b->profile);
 		strv_add(ret, "-mllvm");
 		strv_add(ret, "-pgo-warn-missing-function");
 		/* Brings profile diagnostics back after -Wno-everything or -Wno-backend-plugin. */
 		strv_add(ret, "-Wbackend-plugin");
 	}
+	if (b->mode == MODE_INSTRUMENTED)
+		strv_add(ret, clang_generate(b));
 }
 
 /* Counts are atomic, since threads would lose some. With -fprofile-correction a profile of threads
@@ -117,12 +124,18 @@ void toolchain_compile_flags(
 		trace_flags(c, ret);
 }
 
-static void clang_link_flags(const struct toolchain_link *link, struct strv *ret)
+static void clang_link_flags(
+	const struct toolchain_build *b, const struct toolchain_link *link, struct strv *ret)
 {
+	/* Link-time optimisation reads the counts of the second round, too. */
+	if (b->context_sensitive)
+		strv_addf(ret, "-fprofile-use=%s", b->profile);
+	if (b->mode != MODE_INSTRUMENTED)
+		return;
 	if (link->runtime) {
 		strv_add(ret, "-Wl,-u,__llvm_profile_runtime");
 	} else {
-		strv_add(ret, "-fprofile-generate");
+		strv_add(ret, clang_generate(b));
 	}
 	if (link->resource)
 		strv_addf(ret, "-resource-dir=%s", link->resource);
@@ -159,11 +172,13 @@ void toolchain_link_flags(const struct compiler *c, const struct toolchain_build
 	/* rustc compiles in the call that links. */
 	if (c->family != FAMILY_RUSTC)
 		cpu_flag(c, b, ret);
-	if (b->mode != MODE_INSTRUMENTED)
+	if (b->mode == MODE_PLAIN)
 		return;
 	if (c->family == FAMILY_CLANG)
-		clang_link_flags(link, ret);
-	else if (c->family == FAMILY_GCC)
+		clang_link_flags(b, link, ret);
+	if (b->mode != MODE_INSTRUMENTED)
+		return;
+	if (c->family == FAMILY_GCC)
 		gcc_link_flags(link, ret);
 	else if (c->family == FAMILY_RUSTC)
 		rustc_link_flags(link, ret);

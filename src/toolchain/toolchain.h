@@ -108,6 +108,9 @@ struct toolchain_build {
 	const char *target; /* triple of the program */
 };
 
+/* Whether it has context-sensitive profiles. ERR_ENVIRONMENT with the reason when it has none. */
+int toolchain_check_context_sensitive(const struct compiler *c, struct error *err);
+
 /* The closed lists of what whet adds (design: rule 10). */
 void toolchain_compile_flags(
 	const struct compiler *c, const struct toolchain_build *b, struct strv *ret);

@@ -241,7 +241,7 @@ static enum plan_lto lto_of(const struct wrap_node *n, const struct compiler *c)
 									  : PLAN_LTO_DEFAULT;
 }
 
-/* The optimised mode without a profile for this compiler adds what the plain one does. */
+/* Where a profile is to be used, a compiler without one gets what the plain mode adds. */
 static void flags_of(const struct wrap_node *n, const struct compiler *c, const char *profile,
 	const char *hook, struct flags *ret)
 {
@@ -251,7 +251,7 @@ static void flags_of(const struct wrap_node *n, const struct compiler *c, const 
 
 	if (!toolchain_takes_part(n->main, c))
 		return;
-	if (build.mode == MODE_OPTIMISED && !profile)
+	if ((build.mode == MODE_OPTIMISED || build.context_sensitive) && !profile)
 		build.mode = MODE_PLAIN;
 	build.lto = lto_of(n, c);
 	for (size_t i = 0; i < n->n_runtimes; i++)

@@ -205,6 +205,15 @@ static void note_retag(
 		cc_objects(a, c->record.cwd, &c->objects);
 }
 
+/* Link-time optimisation has profile diagnostics of its own. */
+static bool reads_profile(const struct strv *flags)
+{
+	for (size_t i = 0; i < flags->n; i++)
+		if (strncmp(flags->v[i], "-fprofile-use=", 14) == 0)
+			return true;
+	return false;
+}
+
 /* Without its -w the call must neither print nor fail on what -w hid. These stand in front of the
  * compile flags, which turn the profile diagnostics on again. */
 static void quiet_clang(struct shim_call *c, const struct cc_call *a)
@@ -237,7 +246,8 @@ static void add_cc_flags(struct shim_call *c, const struct node_tool *t, const s
 		return;
 	flags = &c->node->compilers[t->compiler];
 	c->profile = flags->profile;
-	c->capture = c->node->mode == MODE_OPTIMISED && makes_code(r->kind);
+	c->capture = (c->node->mode == MODE_OPTIMISED || c->profile) &&
+		     (makes_code(r->kind) || (makes_image(r->kind) && reads_profile(&flags->link)));
 	note_retag(c, flags, a);
 	if (t->family == FAMILY_GCC)
 		quiet_gcc(c, a);
