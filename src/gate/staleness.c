@@ -105,13 +105,16 @@ static void sort_lookups(struct fit *t)
 static void look_at_builds(struct fit *t, const struct gate_facts *f)
 {
 	auto_records struct records reached = {0};
+	struct missing missing;
 
 	t->all_tell = true;
 	t->same = f->provenance && f->provenance->source && f->source_digest &&
 		  strcmp(f->provenance->source, f->source_digest) == 0;
 	executed_of(f->profile, &t->executed);
 	t->visible = xcalloc(t->executed.n + 1, sizeof(*t->visible));
-	missing_functions(f->optimised, NULL, &t->missing);
+	missing_functions(f->profile, f->optimised, NULL, &missing);
+	t->missing = missing.first;
+	text_set_release(&missing.second);
 	records_reached(f->optimised, NULL, &reached);
 	for (size_t i = 0; i < reached.n; i++)
 		add_record(t, reached.v[i]);
