@@ -116,7 +116,8 @@ int cross_place(struct run *r, const struct strv *files, const char *folder, str
 
 void cross_tools_find(const struct run *r, const char *meson_file, struct cross_tools *ret)
 {
-	const char *list = getenv("PATH"), *gnu = r->target.gnu, *root = r->plan.build.sysroot;
+	const char *list = getenv("PATH"), *root = r->plan.build.sysroot;
+	const char *triple = r->target.gnu, *gnu = r->target.foreign ? triple : NULL;
 	int llvm = r->cc ? r->cc->llvm : 0;
 
 	*ret = (struct cross_tools){
@@ -129,11 +130,11 @@ void cross_tools_find(const struct run *r, const char *meson_file, struct cross_
 	if (root)
 		ret->pkg_config = xasprintf(
 			"%s/usr/lib/%s/pkgconfig:%s/usr/lib/pkgconfig:%s/usr/share/pkgconfig", root,
-			gnu, root, root);
+			triple, root, root);
 	else
 		ret->pkg_config = xasprintf(
-			"/usr/lib/%s/pkgconfig:/usr/%s/lib/pkgconfig:/usr/share/pkgconfig", gnu,
-			gnu);
+			"/usr/lib/%s/pkgconfig:/usr/%s/lib/pkgconfig:/usr/share/pkgconfig", triple,
+			triple);
 	ret->c = (struct build_cross){
 		.target = &r->target,
 		.ar = ret->ar,

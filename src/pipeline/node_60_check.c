@@ -18,7 +18,8 @@ int run_ship(struct run *r, const char *name, const struct strv *files, struct s
 {
 	auto_free char *folder = path_join(r->scratch, name);
 	auto_free char *strip =
-		r->cross ? toolchain_binutil(r->target.gnu, 0, "strip", getenv("PATH")) : NULL;
+		r->target.foreign ? toolchain_binutil(r->target.gnu, 0, "strip", getenv("PATH"))
+				  : NULL;
 
 	if (dir_create(folder, 0755, err) < 0)
 		return -1;

@@ -60,6 +60,22 @@ static bool is_musl(const struct target *t)
 	return strstr(t->gnu, "-musl") != NULL;
 }
 
+/* clang takes glibc's headers and start files for musl's without a word, and Debian's runtime asks
+ * for functions that glibc alone has. */
+static void need_musl(const struct toolchain_cross *x, struct buf *ret)
+{
+	const struct target *t = x->target;
+
+	if (!x->sysroot)
+		add(ret, xasprintf("musl: clang would take this machine's glibc for it; let "
+				   "build.sysroot name a folder with musl's usr/include and "
+				   "usr/lib (Debian package 'musl-dev:%s')",
+				 debian_of(t)));
+	if (!x->runtime)
+		add(ret, xstrdup("profile runtime: clang's own is built for glibc; let "
+				 "build.profile-runtime name one that is built for musl"));
+}
+
 static int need_libraries(const struct toolchain_cross *x, const struct question *q,
 	struct buf *ret, struct error *err)
 {
@@ -98,7 +114,8 @@ static void need_binutils(const struct target *t, int llvm, const char *path_lis
 {
 	static const char *const names[] = {"ld", "ar", "strip"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+	/* This machine's own reads 32-bit files of the same family, too. */
+	for (size_t i = 0; t->foreign && i < ARRAY_SIZE(names); i++) {
 		auto_free char *path = toolchain_binutil(t->gnu, llvm, names[i], path_list);
 
 		if (path)
@@ -121,6 +138,8 @@ int toolchain_cross_missing(const struct toolchain_cross *x, const struct compil
 				 path_basename(c->path), c->target, x->target->gnu));
 		return 0;
 	}
+	if (c->family == FAMILY_CLANG && is_musl(x->target) && !strstr(target_host(), "-musl"))
+		need_musl(x, ret);
 	need_runtime(x, c, ret);
 	if (c->family == FAMILY_RUSTC) {
 		if (!c->linker)
