@@ -16,8 +16,8 @@ struct elf_gcov_function {
 };
 
 struct elf_gcov {
-	/* Paths of the .gcda as the compiler was told them, absolute, with "." and ".." as given;
-	 * each once, sorted. */
+	/* Paths of the .gcda of the objects with functions, as the compiler was told them,
+	 * absolute, with "." and ".." as given; each once, sorted. */
 	struct strv objects;
 	struct elf_gcov_function *v; /* none in a file without symbol table */
 	size_t n, cap;

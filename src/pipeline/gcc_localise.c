@@ -237,11 +237,12 @@ static int make(struct localising *l, struct error *err)
 	gcc_renames_sort(l->all, l->n_all);
 	if (tree_remove(l->to, err) < 0 || dir_create(l->to, 0755, err) < 0)
 		return -1;
-	for (size_t i = 0; i < l->index.n; i++) {
+	for (size_t i = 0; i < l->index.n; i++)
 		gcda_rename(l->data[i], none, (struct gcc_renames){l->all, l->n_all});
+	gcc_fill_copies(&l->index, l->data);
+	for (size_t i = 0; i < l->index.n; i++)
 		if (write_object(l, i, err) < 0)
 			return -1;
-	}
 	return 0;
 }
 

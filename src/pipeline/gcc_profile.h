@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "pipeline/run.h"
+#include "profile/gcc/gcda.h"
 
 struct gcc_named {
 	uint32_t ident; /* in the archive's .gcda */
@@ -37,6 +38,10 @@ int gcc_index_read(const char *path, struct gcc_index *ret, struct error *err);
 /* The slot's path as {slot}, and back. Caller frees. */
 char *gcc_mark(const char *path, const char *slot);
 char *gcc_unmark(const char *path, const char *slot);
+
+/* Gives copies of a function that were not linked the counts of the one that was: data[i] is that
+ * of object i of the index. What they share must not be changed from then on. */
+void gcc_fill_copies(const struct gcc_index *x, struct gcda *const *data);
 
 #define GCC_PROFILE_TOP "profile" /* folder in the archive */
 #define GCC_PROFILE_INDEX "index.json"

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "elf/elf_facts.h"
 #include "elf/elf_gcov.h"
 #include "pipeline/gcc_profile.h"
 #include "profile/gcc/gcda.h"
@@ -243,16 +244,6 @@ static int add_object(struct publishing *p, size_t i, const char *merged, struct
 	return 0;
 }
 
-static int check_named(const struct publishing *p, struct error *err)
-{
-	if (p->gcov.n)
-		return 0;
-	return error_set(err, ERR_CONFIG,
-		"the instrumented binary was linked without its symbols (-s, strip): the names of "
-		"its functions are not known\nlink it with them; what ships is stripped all the "
-		"same (release: strip)");
-}
-
 static int write_archive(
 	struct publishing *p, const char *folder, const char *path, struct error *err)
 {
@@ -316,7 +307,7 @@ static int read_binaries(struct publishing *p, struct error *err)
 			return -1;
 	if (p->gcov.n)
 		qsort(p->gcov.v, p->gcov.n, sizeof(*p->gcov.v), by_ident);
-	return check_named(p, err);
+	return 0;
 }
 
 static int list_folders(
@@ -373,6 +364,29 @@ int gcc_profile_publish(struct run *r, const char *path, struct error *err)
 	return result;
 }
 
+/* Without symbols nothing is known of the counters. */
+static int none_found(struct run *r, struct error *err)
+{
+	const struct strv *binaries = &r->track->instrumented.binaries;
+
+	for (size_t i = 0; i < binaries->n; i++) {
+		struct elf_facts f = {0};
+		bool counts;
+
+		if (elf_facts_read(binaries->v[i], &f, err) < 0)
+			return -1;
+		counts = f.profile_marks.n > 0;
+		elf_facts_release(&f);
+		if (counts)
+			return error_set(err, ERR_CONFIG,
+				"the instrumented '%s' was linked without its symbols (-s, strip): "
+				"which functions it counts is not known\nlink it with them; what "
+				"ships is stripped all the same (release: strip)",
+				path_basename(binaries->v[i]));
+	}
+	return node_gate_nothing_instrumented(r, err);
+}
+
 int gcc_profile_objects(struct run *r, struct strv **ret, size_t *n, struct error *err)
 {
 	const struct strv *binaries = &r->track->instrumented.binaries;
@@ -392,6 +406,6 @@ int gcc_profile_objects(struct run *r, struct strv **ret, size_t *n, struct erro
 	}
 	*ret = all;
 	if (result == 0 && !*n)
-		result = node_gate_nothing_instrumented(r, err);
+		result = none_found(r, err);
 	return result;
 }

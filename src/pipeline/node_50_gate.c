@@ -136,8 +136,11 @@ int node_gate_nothing_instrumented(struct run *r, struct error *err)
 			u.n > 1 ? "\n" : "", c->inputs.v[0], c->tool);
 	}
 	return fail_evidence(r, &u,
-		"nothing was instrumented: 0 of the released binaries hold profile names (section "
-		"__llvm_prf_names), at least 1 must",
+		toolchain_profile_kind(run_main_compiler(r)) == PROFILE_GCC
+			? "nothing was instrumented: 0 of the released binaries hold counters of "
+			  "gcc, at least 1 must"
+			: "nothing was instrumented: 0 of the released binaries hold profile names "
+			  "(section __llvm_prf_names), at least 1 must",
 		r->track->second ? linked : remedy, err);
 }
 
