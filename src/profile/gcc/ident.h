@@ -31,8 +31,8 @@ struct gcc_renames {
 	size_t n;
 };
 void gcda_rename(struct gcda *g, struct gcc_renames own, struct gcc_renames all);
-/* Keeps the lowest bit alone of what was or-ed: these are addresses, other ones in each run, and gcc
- * reads the alignment out of them, which is that bit. */
+/* Keeps the lowest bit alone of what was or-ed: these are addresses, other ones in each run, and
+ * gcc reads the alignment out of them, which is that bit. */
 void gcda_forget_addresses(struct gcda *g);
 /* As the compiler names the .gcda of an object in a folder that -fprofile-use names: '/' becomes
  * '#' and ".." becomes '^'. path: without a slash in front. Caller frees. */
