@@ -78,7 +78,8 @@ void store_projects_release(struct store_projects *p)
 /* What whet makes in a state, in the order in which it goes: first the records that say that
  * something is finished, last what says whose folder this is. */
 static const char *const own[] = {"last", "run.json", "index", "nodes", "builds", "profiles",
-	"sources", "slot", "hook", "shim", "shim-node.json", "written.json", STORE_HISTORY,
+	"trained", "sources", "slot", "hook", "shim", "shim-node.json", "written.json",
+	STORE_CALIBRATION, STORE_HISTORY,
 	/* beside it while it is written */
 	STORE_HISTORY "-journal", STORE_HISTORY "-wal", STORE_HISTORY "-shm", "lock", STATE_MARKER};
 

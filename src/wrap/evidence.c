@@ -194,7 +194,8 @@ static bool is_lto_name(const char *path)
 {
 	const char *base = path_basename(path);
 
-	return is_plugin_name(base) || strstr(base, "lto.tmp") || strstr(base, ".lto.") || strstr(base, ".ltrans");
+	return is_plugin_name(base) || strstr(base, "lto.tmp") || strstr(base, ".lto.") ||
+	       strstr(base, ".ltrans");
 }
 
 /* The object of this path among those kept of the call, or NULL. */
