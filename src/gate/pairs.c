@@ -288,6 +288,28 @@ struct two_builds {
 	bool instrumented; /* the other one is */
 };
 
+/* Whether the instrumented link went to another linker because the plan says so: its words are then
+ * meant for another program. whet's own links to itself stand for the project's linker. */
+static bool has_other_linker(const struct compile_record *a, const struct compile_record *b,
+	const struct two_builds *of)
+{
+	static const char option[] = "-Clinker=";
+
+	if (!b->parent || same(a->tool, b->tool) || !of->instrumented)
+		return false;
+	for (size_t i = 0; i < of->other->log.n; i++) {
+		const struct compile_record *rustc = &of->other->log.v[i];
+
+		if (strcmp(rustc->id, b->parent) != 0)
+			continue;
+		for (size_t k = 0; k < rustc->added.n; k++)
+			if (starts(rustc->added.v[k], option) &&
+				!strstr(rustc->added.v[k], "/shim/linker/"))
+				return true;
+	}
+	return false;
+}
+
 static bool compare_flags(const struct compile_record *a, const struct compile_record *b,
 	const struct two_builds *of, struct pairs *p)
 {
@@ -296,6 +318,8 @@ static bool compare_flags(const struct compile_record *a, const struct compile_r
 	auto_free char *label = record_label(a);
 	size_t at;
 
+	if (has_other_linker(a, b, of))
+		return false;
 	comparable_words(a, &x);
 	comparable_words(b, &y);
 	if (a->parent && b->parent) {

@@ -35,6 +35,12 @@ static bool is_clang(const char *tool)
 	       (realpath(tool, real) && strstr(path_basename(real), "clang"));
 }
 
+/* What is to be said of it has been said by the probe. */
+static bool is_zig(const struct run *r, const char *tool)
+{
+	return r->zig_cc && same_program(r->zig_cc, tool);
+}
+
 /* One that cannot be used stays foreign: its objects are listed, and that is said. */
 static int add(struct run *r, const char *tool, struct error *err)
 {
@@ -76,7 +82,8 @@ static int add_called(struct run *r, struct error *err)
 	/* The order of the calls is another one each time. */
 	strv_sort(&tools);
 	for (size_t i = 0; i < tools.n; i++)
-		if (is_clang(tools.v[i]) && !known(r, tools.v[i]) && add(r, tools.v[i], err) < 0)
+		if (is_clang(tools.v[i]) && !known(r, tools.v[i]) && !is_zig(r, tools.v[i]) &&
+			add(r, tools.v[i], err) < 0)
 			return -1;
 	return 0;
 }

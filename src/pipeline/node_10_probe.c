@@ -109,6 +109,63 @@ static int probe_rustc_wrapper(struct run *r, struct error *err)
 	return 0;
 }
 
+/* The program's runtime is that of rustc: it serves every LLVM with the same layout of counters. */
+static bool lacks_runtime(const struct run *r, const struct compiler *c)
+{
+	return !c->runtime && wrap_other_layout(run_main_compiler(r), c);
+}
+
+enum zig_use { ZIG_NOT, ZIG_MAYBE, ZIG_SURELY };
+
+/* A script of the project may lead to it. */
+static enum zig_use zig_use(const struct run *r)
+{
+	auto_strv struct strv words = STRV_INIT;
+
+	if (r->plan.build.cargo)
+		strv_split_words(&words, r->plan.build.cargo);
+	if (strv_has(&words, "zigbuild"))
+		return ZIG_SURELY;
+	return words.n && strchr(words.v[0], '/') ? ZIG_MAYBE : ZIG_NOT;
+}
+
+/* Its C is clang's, by an LLVM of its own. */
+static int probe_zig(struct run *r, const char *path_list, struct error *err)
+{
+	auto_free char *folder = store_path(&r->store, "zig");
+	enum zig_use use = zig_use(r);
+	struct compiler c = {0};
+	struct zig z = {0};
+	int result;
+
+	if (use == ZIG_NOT)
+		return 0;
+	if (toolchain_find_zig(path_list, &z, err) < 0) {
+		if (use == ZIG_SURELY || error_is_no_answer(err))
+			return -1;
+		error_release(err);
+		return 0;
+	}
+	result = wrap_make_zig_drivers(z.path, folder, &r->zig_cc, err);
+	if (result == 0)
+		result = toolchain_probe_zig(r->zig_cc, &z, path_list, &c, err);
+	if (result == 0) {
+		r->zig = xstrdup(z.path);
+		if (lacks_runtime(r, &c)) {
+			events_warning(r->o->events,
+				"what zig compiles is built without a profile: its counters "
+				"(LLVM %d) are laid out otherwise than those of rustc (LLVM %d), "
+				"and zig brings no runtime for them",
+				c.llvm, r->rustc->llvm);
+			compiler_release(&c);
+		} else {
+			add_compiler(r, &c);
+		}
+	}
+	zig_release(&z);
+	return result;
+}
+
 static int probe_rust(struct run *r, const char *path_list, struct error *err)
 {
 	struct compiler c = {0};
@@ -118,6 +175,8 @@ static int probe_rust(struct run *r, const char *path_list, struct error *err)
 		return -1;
 	r->rustc = add_compiler(r, &c);
 	if (!getenv("RUSTC_WRAPPER") && probe_rustc_wrapper(r, err) < 0)
+		return -1;
+	if (probe_zig(r, path_list, err) < 0)
 		return -1;
 	/* C code in the tree is compiled by the compiler that the plan names, if it names one. */
 	return r->plan.build.compiler ? probe_c(r, path_list, err) : 0;
@@ -174,7 +233,9 @@ const struct compiler *run_hook_compiler(const struct run *r)
 	if (r->cc)
 		return r->cc;
 	for (size_t i = 0; i < r->n_compilers; i++)
-		if (r->compilers[i].family == FAMILY_GCC || r->compilers[i].family == FAMILY_CLANG)
+		if ((r->compilers[i].family == FAMILY_GCC ||
+			    r->compilers[i].family == FAMILY_CLANG) &&
+			!r->compilers[i].zig)
 			return &r->compilers[i];
 	return NULL;
 }

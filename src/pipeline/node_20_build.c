@@ -166,6 +166,8 @@ static void set_wrap(struct building *b)
 		.hook = b->mode == MODE_INSTRUMENTED ? r->hook : NULL,
 		.instrument_linker = r->plan.pgo.instrument_linker,
 		.rustc_wrapper = r->rustc_wrapper,
+		.zig = r->zig,
+		.zig_cc = r->zig_cc,
 		.relinks = node_relink_count(r, b->mode),
 		.relinker = r->relinker.path,
 		.relinked = &b->names,

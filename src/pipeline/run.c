@@ -241,6 +241,8 @@ void run_close(struct run *r)
 	free(r->version);
 	free(r->toolchain_id);
 	free(r->rustc_wrapper);
+	free(r->zig);
+	free(r->zig_cc);
 	strv_release(&r->bypassed);
 	free(r->lto_linker);
 	free(r->hook);

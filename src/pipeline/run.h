@@ -105,6 +105,8 @@ struct run {
 	size_t n_compilers;
 	struct compiler *cc, *rustc;   /* point into compilers; NULL: not used */
 	char *rustc_wrapper;           /* of cargo's settings; NULL: none */
+	char *zig;                     /* path, when the front end of cargo calls it; NULL */
+	char *zig_cc;                  /* a program that is `zig cc`, beside the one that is c++ */
 	struct strv bypassed;          /* launchers of which that was said */
 	char *toolchain_id;            /* digest of the compilers' identities */
 	char *lto_linker;              /* see toolchain_lto_linker(); NULL */

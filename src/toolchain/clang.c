@@ -19,7 +19,7 @@ int clang_find_runtime(const struct question *q, const char *target, char **ret,
 	return *ret ? 0 : ask_file(q, "libclang_rt.profile.a", ret, err);
 }
 
-static void read_lines(const struct strv *lines, struct compiler *c)
+void clang_read_version(const struct strv *lines, struct compiler *c)
 {
 	const char *version = strstr(lines->v[0], "clang version ") + strlen("clang version ");
 
@@ -53,7 +53,7 @@ int toolchain_check_context_sensitive(const struct compiler *c, struct error *er
 int clang_probe(
 	const struct question *q, const struct strv *lines, struct compiler *c, struct error *err)
 {
-	read_lines(lines, c);
+	clang_read_version(lines, c);
 	if (c->major < CLANG_OLDEST)
 		return error_set(err, ERR_ENVIRONMENT,
 			"'%s' is %s; whet needs clang %d or newer (Debian package 'clang-%d')",

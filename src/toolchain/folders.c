@@ -59,6 +59,10 @@ int toolchain_folders(const struct compiler *c, struct strv *ret, struct error *
 			"'%s' names no folder of its own files: '%s'", c->path,
 			c->sysroot ? c->sysroot : "");
 	add_folder(&folders, c->sysroot);
+	if (c->zig) {
+		strv_add_all(ret, &folders);
+		return 0;
+	}
 	if (c->family == FAMILY_RUSTC) {
 		/* rustc links by cc: libc and start files are those of cc. */
 		cc = c->linker ? xstrdup(c->linker) : path_find_program("cc", q.path_list, NULL);

@@ -26,6 +26,8 @@ int leading_int(const char *text);
 /* Each fills what its family needs; first: the first line of --version, lines: all of them. */
 int clang_probe(
 	const struct question *q, const struct strv *lines, struct compiler *c, struct error *err);
+/* What the lines of --version tell. */
+void clang_read_version(const struct strv *lines, struct compiler *c);
 int gcc_probe(
 	const struct question *q, const struct strv *lines, struct compiler *c, struct error *err);
 int rustc_probe(const struct question *q, struct compiler *c, struct error *err);

@@ -23,6 +23,8 @@ struct compiler {
 	char *runtime;    /* path of its profile runtime; NULL when it has none */
 	char *sysroot;    /* rustc: its sysroot; clang, gcc: resource or library folder */
 	bool has_map_lld; /* rustc only: links by rust-lld unless told otherwise */
+	bool zig;         /* the clang in zig: brings no profile runtime, its libraries lie in zig's
+			     cache */
 	/* Of a build for another machine: */
 	struct strv
 		words;  /* behind its name, to compile for the target ("--target=…"); else empty */
@@ -85,6 +87,20 @@ bool toolchain_takes_part(const struct compiler *main, const struct compiler *c)
 #define TOOLCHAIN_GCC_OLDEST 11
 /* ERR_ENVIRONMENT when programs cannot be instrumented by it, with what to install. */
 int toolchain_check_gcc(const struct compiler *c, struct error *err);
+
+/* zig, the compiler of cargo-zigbuild. */
+struct zig {
+	char *path;    /* of the program itself, absolute */
+	char *library; /* folder of its headers and sources of libraries */
+	char *version; /* "0.17.1" */
+};
+void zig_release(struct zig *z);
+/* The one that cargo-zigbuild would start. ERR_ENVIRONMENT when there is none. */
+int toolchain_find_zig(const char *path_list, struct zig *ret, struct error *err);
+/* cc: a program that is `zig cc` to its callers. Its runtime is NULL: zig brings none, so the
+ * program's has to come from another compiler with the same layout of counters. */
+int toolchain_probe_zig(const char *cc, const struct zig *z, const char *path_list,
+	struct compiler *ret, struct error *err);
 
 enum toolchain_mode { MODE_PLAIN, MODE_INSTRUMENTED, MODE_OPTIMISED };
 

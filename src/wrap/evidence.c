@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "elf/elf_facts.h"
 #include "wrap/thin.h"
+#include "wrap/zig.h"
 #include "wrap/twins.h"
 
 /* Members larger than this are no objects of a sane program. */
@@ -159,8 +160,10 @@ static int archive_of(struct compile_record *r, const struct map_inputs *m, size
 	enum content c;
 	int e;
 
-	if (file_map(full, &f, NULL) < 0) {
-		add_link(r, full, m->v[i].member); /* gone: listed without a hash */
+	/* Gone: listed without a hash. So is one of zig's: its members' names are paths, which other
+	 * readers do not take. */
+	if (zig_made(full) || file_map(full, &f, NULL) < 0) {
+		add_link(r, full, m->v[i].member);
 		seen[i] = true;
 		return 0;
 	}
@@ -280,7 +283,7 @@ static int add_archive_bitcode(struct compile_record *r, const char *full, struc
 	enum content c;
 	int e;
 
-	if (file_map(full, &f, NULL) < 0)
+	if (zig_made(full) || file_map(full, &f, NULL) < 0)
 		return 0;
 	c = content_of(f.p, f.n);
 	e = c == CONTENT_THIN      ? thin_walk(&f, full, thin_bitcode, r, err)

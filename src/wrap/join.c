@@ -13,6 +13,7 @@
 #include "elf/elf_facts.h"
 #include "wrap/assembled.h"
 #include "wrap/units.h"
+#include "wrap/zig.h"
 
 #define PARTIAL_DEPTH 16 /* partial links inside partial links */
 
@@ -253,7 +254,9 @@ static const char *toolchain_folder(
 {
 	const char *folder = folder_with(j, in->path);
 
-	return folder ? folder : folder_with_original(j, link, in);
+	if (!folder)
+		folder = folder_with_original(j, link, in);
+	return !folder && j->n->zig && zig_made(in->path) ? "zig's cache" : folder;
 }
 
 static const char *why_whets(

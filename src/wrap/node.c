@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-#define NODE_FORMAT "whet shim node 7"
+#define NODE_FORMAT "whet shim node 8"
 
 void shim_node_release(struct shim_node *n)
 {
@@ -22,6 +22,7 @@ void shim_node_release(struct shim_node *n)
 	free(n->cross);
 	free(n->rust_linker);
 	free(n->instrument_linker);
+	free(n->zig);
 	free(n->evidence);
 	free(n->relinker);
 	strv_release(&n->relinked);
@@ -49,6 +50,20 @@ const struct node_tool *shim_node_tool(const struct shim_node *n, const char *na
 		if (strcmp(n->tools[i].name, name) == 0)
 			return &n->tools[i];
 	return NULL;
+}
+
+bool shim_is_zig(const struct node_tool *t)
+{
+	return strcmp(t->name, ZIG_CC) == 0 || strcmp(t->name, ZIG_CXX) == 0;
+}
+
+const struct node_tool *shim_node_zig(const struct shim_node *n, int argc, char **argv)
+{
+	if (argc < 2)
+		return NULL;
+	if (strcmp(argv[1], "cc") == 0)
+		return shim_node_tool(n, ZIG_CC);
+	return strcmp(argv[1], "c++") == 0 ? shim_node_tool(n, ZIG_CXX) : NULL;
 }
 
 const struct node_compiler *shim_node_compiler(
@@ -118,6 +133,7 @@ int shim_node_write(const struct shim_node *n, const char *path, struct error *e
 	json_set_text(o, "cross", n->cross);
 	json_set_text(o, "rust_linker", n->rust_linker);
 	json_set_text(o, "instrument_linker", n->instrument_linker);
+	json_set_text(o, "zig", n->zig);
 	json_set_text(o, "evidence", n->evidence);
 	json_object_set_new(o, "relinks", json_integer(n->relinks));
 	json_set_text(o, "relinker", n->relinker);
@@ -217,6 +233,7 @@ static int node_from(const json_t *o, struct shim_node *n, struct error *err)
 	n->cross = json_opt_str(o, "cross");
 	n->rust_linker = json_opt_str(o, "rust_linker");
 	n->instrument_linker = json_opt_str(o, "instrument_linker");
+	n->zig = json_opt_str(o, "zig");
 	n->relinks = (uint32_t)json_opt_int(o, "relinks", 0);
 	n->relinker = json_opt_str(o, "relinker");
 	json_opt_strv(o, "relinked", &n->relinked);

@@ -47,6 +47,7 @@ struct shim_node {
 	char *cross;       /* of a build for another machine: its triple; NULL */
 	char *rust_linker; /* what rustc links by for it when its call names none; NULL: cc */
 	char *instrument_linker;
+	char *zig;            /* path; NULL: none is called */
 	char *evidence;       /* path of the program that reads linker maps */
 	uint32_t relinks;     /* of each link that one of `relinked` may come of */
 	char *relinker;       /* path of the lld that makes them; NULL without relinks */
@@ -60,6 +61,14 @@ struct shim_node {
 void shim_node_release(struct shim_node *n);
 int shim_node_read(const char *path, struct shim_node *ret, struct error *err);
 int shim_node_write(const struct shim_node *n, const char *path, struct error *err);
+
+/* The drivers by which `zig cc` and `zig c++` are one program each: tools like any other. */
+#define ZIG "zig"
+#define ZIG_CC "zig-clang"
+#define ZIG_CXX "zig-clang++"
+/* The tool that a call of zig is, or NULL. */
+const struct node_tool *shim_node_zig(const struct shim_node *n, int argc, char **argv);
+bool shim_is_zig(const struct node_tool *t);
 
 /* The tool of this name, or NULL. */
 const struct node_tool *shim_node_tool(const struct shim_node *n, const char *name);

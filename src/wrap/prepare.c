@@ -134,7 +134,7 @@ static void add_own_compilers(struct preparation *p)
 	for (size_t i = 0; i < p->n->n_compilers; i++) {
 		const struct compiler *c = &p->n->compilers[i];
 
-		if (!is_c(c))
+		if (!is_c(c) || c->zig)
 			continue;
 		if (is_cxx_name(path_basename(c->path)))
 			cxx = cxx ? cxx : c->path;
@@ -362,6 +362,8 @@ static int make_folder(const struct preparation *p, struct error *err)
 	for (size_t i = 0; i < p->node.n_tools; i++)
 		if (link_name(p, p->node.tools[i].name, err) < 0)
 			return -1;
+	if (p->node.zig && link_name(p, ZIG, err) < 0)
+		return -1;
 	if (link_launchers(p, err) < 0 || make_relinker(p, err) < 0)
 		return -1;
 	return make_linkers(p, err);
@@ -394,6 +396,16 @@ static int check(const struct wrap_node *n, const char *evidence, struct error *
 	return 0;
 }
 
+static void add_zig(struct preparation *p)
+{
+	auto_free char *cxx = p->n->zig ? xasprintf("%s++", p->n->zig_cc) : NULL;
+
+	if (!p->n->zig)
+		return;
+	add_tool(p, ZIG_CC, p->n->zig_cc);
+	add_tool(p, ZIG_CXX, cxx);
+}
+
 static void fill(struct preparation *p)
 {
 	const struct wrap_node *n = p->n;
@@ -412,6 +424,7 @@ static void fill(struct preparation *p)
 		if (n->compilers[i].linker)
 			s->rust_linker = xstrdup(path_basename(n->compilers[i].linker));
 	s->instrument_linker = xstrdup(n->instrument_linker);
+	s->zig = xstrdup(n->zig);
 	s->relinks = n->relinks;
 	s->relinker = xstrdup(n->relinks ? n->relinker : NULL);
 	if (n->relinks)
@@ -419,6 +432,7 @@ static void fill(struct preparation *p)
 	add_flags(p);
 	add_own_compilers(p);
 	add_path_compilers(p);
+	add_zig(p);
 	if (n->instrument_linker && !strchr(n->instrument_linker, '/')) {
 		auto_free char *path = path_find_program(n->instrument_linker, p->path, NULL);
 
@@ -466,6 +480,19 @@ static void chain_rustc_wrapper(const struct wrap_node *n, struct strv *env)
 	env_set(env, "RUSTC_WRAPPER", own);
 }
 
+/* cargo-zigbuild takes the zig of the shim folder, and that one remembers no objects of other
+ * builds: an answer from its cache has no diagnostics. Its own libraries lie in the other cache. */
+static void lend_zig(const struct wrap_node *n, struct strv *env)
+{
+	auto_free char *zig = path_join(n->folder, ZIG);
+	const char *tmp = env_get(env, "TMPDIR");
+	auto_free char *cache = xasprintf("%s/zig-%d", tmp && *tmp ? tmp : n->slot, (int)n->build.mode);
+
+	env_set(env, "CARGO_ZIGBUILD_ZIG_PATH", zig);
+	env_set(env, "CARGO_ZIGBUILD_PYTHON_PATH", "/dev/null");
+	env_set(env, "ZIG_LOCAL_CACHE_DIR", cache);
+}
+
 void wrap_environment(const struct wrap_node *n, bool configure, struct strv *env)
 {
 	const char *list = env_get(env, "PATH");
@@ -480,6 +507,8 @@ void wrap_environment(const struct wrap_node *n, bool configure, struct strv *en
 	env_set(env, "WHET_PROFILE_DIR", NULL);
 	chain_rustc_wrapper(n, env);
 	launchers_switch_off(env, n->folder);
+	if (n->zig)
+		lend_zig(n, env);
 	if (n->quarantine) {
 		auto_free char *raw = path_join(n->quarantine, "%p.profraw");
 

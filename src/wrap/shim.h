@@ -44,6 +44,7 @@ struct shim_call {
 	bool evidence;                   /* the linker's map is read after the call */
 	char *map;                       /* the map */
 	bool own_map;                    /* whet asked for it: removed when read */
+	bool prints_map;                 /* on standard output */
 	const struct launcher *launcher; /* of a call `ccache clang …`; NULL */
 	size_t compiler;     /* where the compiler stands in argv: behind a cache, or first */
 	bool assembly;       /* -S: the output is kept */

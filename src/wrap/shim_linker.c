@@ -32,13 +32,19 @@ static int make_link(const char *folder, const char *path, struct error *err)
 	return 0;
 }
 
+/* The script of cargo-zigbuild ends in a call of zig, which is met there with its final words. */
+static bool leads_to_zig(const struct shim_node *n, const char *linker)
+{
+	return n->zig && strncmp(path_basename(linker), "zigcc-", 6) == 0;
+}
+
 int shim_watch_linker(struct shim_call *c, const char *linker, struct error *err)
 {
 	auto_free char *folder = path_join(c->node->folder, SHIM_LINKERS);
 	auto_free char *path = NULL;
 	auto_free char *real = NULL;
 
-	if (!linker || shim_node_tool(c->node, linker))
+	if (!linker || shim_node_tool(c->node, linker) || leads_to_zig(c->node, linker))
 		return 0;
 	real = real_linker(c, linker);
 	if (!real)

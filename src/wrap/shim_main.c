@@ -40,6 +40,14 @@ static char *real_program(const char *name)
 	return NULL;
 }
 
+static int start(char *path, char **argv)
+{
+	argv[0] = path;
+	execv(path, argv);
+	fprintf(stderr, "whet: cannot start '%s'\n", path);
+	return 127;
+}
+
 /* Outside a build of whet the shim is transparent. */
 static int pass_through(const char *name, int argc, char **argv)
 {
@@ -90,6 +98,10 @@ static int plan(struct shim_call *c, const char *name, int argc, char **argv, st
 		return shim_plan_rustc(c, argc, argv, err);
 	if (shim_is_rust_linker(c->node, argv[0], &linker, &own))
 		return shim_plan_cc(c, &linker, argc, argv, err);
+	if (strcmp(name, ZIG) == 0) {
+		t = shim_node_zig(c->node, argc, argv);
+		return shim_plan_cc(c, t, argc - 1, argv + 1, err);
+	}
 	c->launcher = launcher_named(name);
 	t = c->launcher ? launcher_compiler(c->node, argc, argv, &skip)
 			: shim_node_tool(c->node, name);
@@ -112,9 +124,16 @@ static int run(const char *name, const char *node_path, int argc, char **argv)
 	struct error err = ERROR_INIT;
 	struct shim_node node = {0};
 	struct shim_call call = {.node = &node};
+	auto_free char *path = NULL;
 	int status, r;
 
 	r = shim_node_read(node_path, &node, &err);
+	if (r == 0 && strcmp(name, ZIG) == 0 && !shim_node_zig(&node, argc, argv)) {
+		/* `zig version`, `zig ar`: no compilation */
+		path = take_ptr(node.zig);
+		shim_node_release(&node);
+		return path ? start(path, argv) : pass_through(name, argc, argv);
+	}
 	if (r == 0 && is_own_call(&node, name, argc, argv)) {
 		shim_node_release(&node);
 		return pass_through(name, argc, argv);

@@ -291,6 +291,12 @@ static void add_map(struct shim_call *c, const struct node_tool *t, const struct
 	}
 	c->own_map = true;
 	c->map = map_path(c->node->log, r->id);
+	if (shim_is_zig(t)) {
+		/* It knows no option that names a file. */
+		c->prints_map = true;
+		strv_add(&r->added, "-Wl,--print-map");
+		return;
+	}
 	/* -Wl splits its words at commas; a linker by itself takes its words as they are */
 	whole = t->bare_linker || strchr(c->map, ',');
 	if (whole && !t->bare_linker)

@@ -129,6 +129,9 @@ static int spawn(struct shim_call *c, int err_fd, pid_t *pid, struct error *err)
 	posix_spawn_file_actions_init(&actions);
 	if (err_fd >= 0)
 		posix_spawn_file_actions_adddup2(&actions, err_fd, STDERR_FILENO);
+	if (c->prints_map)
+		posix_spawn_file_actions_addopen(
+			&actions, STDOUT_FILENO, c->map, O_WRONLY | O_CREAT | O_TRUNC, 0644);
 	e = strchr(c->argv.v[0], '/')
 		    ? posix_spawn(pid, c->argv.v[0], &actions, NULL, c->argv.v, c->env.v)
 		    : posix_spawnp(pid, c->argv.v[0], &actions, NULL, c->argv.v, c->env.v);

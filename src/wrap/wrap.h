@@ -40,6 +40,8 @@ struct wrap_node {
 	const char *hook;              /* hook object, MODE_INSTRUMENTED */
 	const char *instrument_linker; /* or NULL */
 	const char *rustc_wrapper;     /* of cargo's settings; NULL: none */
+	const char *zig;               /* that cargo-zigbuild starts; NULL: none */
+	const char *zig_cc;            /* see wrap_make_zig_drivers() */
 	uint32_t relinks;              /* of each released binary, with other layouts; 0: none */
 	const char *relinker;          /* path of the lld that makes them */
 	const struct strv *relinked;   /* file names of the released binaries */
@@ -69,6 +71,10 @@ int wrap_build_runtime(const struct compiler *linker, const struct compiler *of,
 	const char *out, struct error *err);
 /* The raw version of a compiler whose objects cannot lie beside those of the main one, else 0. */
 int wrap_other_layout(const struct compiler *main, const struct compiler *c);
+
+/* Writes two programs into a folder that are `zig cc` and `zig c++` to their callers. ret: the path
+ * of the first; caller frees. */
+int wrap_make_zig_drivers(const char *zig, const char *folder, char **ret, struct error *err);
 
 /* Compiles the fork hook of programs with this kind of runtime into out (an object). */
 int wrap_build_hook(
