@@ -160,8 +160,8 @@ static int archive_of(struct compile_record *r, const struct map_inputs *m, size
 	enum content c;
 	int e;
 
-	/* Gone: listed without a hash. So is one of zig's: its members' names are paths, which other
-	 * readers do not take. */
+	/* Gone: listed without a hash. So is one of zig's: its members' names are paths, which
+	 * other readers do not take. */
 	if (zig_made(full) || file_map(full, &f, NULL) < 0) {
 		add_link(r, full, m->v[i].member);
 		seen[i] = true;

@@ -486,7 +486,8 @@ static void lend_zig(const struct wrap_node *n, struct strv *env)
 {
 	auto_free char *zig = path_join(n->folder, ZIG);
 	const char *tmp = env_get(env, "TMPDIR");
-	auto_free char *cache = xasprintf("%s/zig-%d", tmp && *tmp ? tmp : n->slot, (int)n->build.mode);
+	auto_free char *cache =
+		xasprintf("%s/zig-%d", tmp && *tmp ? tmp : n->slot, (int)n->build.mode);
 
 	env_set(env, "CARGO_ZIGBUILD_ZIG_PATH", zig);
 	env_set(env, "CARGO_ZIGBUILD_PYTHON_PATH", "/dev/null");

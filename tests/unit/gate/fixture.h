@@ -39,6 +39,7 @@ void set_text(char **to, const char *text); /* frees the old one */
 
 void test_docs_and_table_agree(void **state);
 void test_bounds(void **state);
+void test_other_linker(void **state);
 void test_exceptions(void **state);
 void test_many_lines(void **state);
 void test_skipped_with_given_profile(void **state);

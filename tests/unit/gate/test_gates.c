@@ -745,35 +745,6 @@ static void test_harmless_differences(void **state)
 	fixture_release(&x);
 }
 
-/* pgo: instrument-linker: the words of that link are meant for another program. */
-static void test_other_linker(void **state)
-{
-	struct fixture x;
-	struct compile_record *link;
-
-	fixture_make(&x);
-	link = fixture_record(&x.instrumented, "rlink");
-	free(link->tool);
-	link->tool = xstrdup("/usr/bin/other-cc");
-	strv_add(&link->argv, "-fother-dialect");
-	strv_add(&fixture_record(&x.instrumented, "crate")->added, "-Clinker=other-cc");
-	gates_run(GATE_AFTER_OPTIMISED, &x.facts, &x.verdicts);
-	assert_int_equal(fixture_verdict(&x, "same-flags")->state, VERDICT_PASS);
-	fixture_release(&x);
-
-	/* The project's own linker stands behind whet's link: its words have to be equal. */
-	fixture_make(&x);
-	link = fixture_record(&x.instrumented, "rlink");
-	free(link->tool);
-	link->tool = xstrdup("/usr/bin/other-cc");
-	strv_add(&link->argv, "-fother-dialect");
-	strv_add(&fixture_record(&x.instrumented, "crate")->added,
-		"-Clinker=/s/shim/linker/other-cc");
-	gates_run(GATE_AFTER_OPTIMISED, &x.facts, &x.verdicts);
-	assert_int_equal(fixture_verdict(&x, "same-flags")->state, VERDICT_FAIL);
-	fixture_release(&x);
-}
-
 static void test_nothing_executed(void **state)
 {
 	struct fixture x;
