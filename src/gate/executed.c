@@ -51,6 +51,7 @@ void executed_of(const struct profile_facts *p, struct executed *ret)
 		x.name = split_key(x.key, &x.path_n);
 		x.codegen_unit = is_codegen_unit(x.key, x.path_n);
 		x.context = p->v[i].hash & PROFILE_CONTEXT_SENSITIVE;
+		x.count = p->v[i].max_count;
 		x.single_block = p->v[i].single_block ||
 				 (p->v[i].hash & ~PROFILE_CONTEXT_SENSITIVE) == SINGLE_BLOCK_HASH;
 		array_reserve(e.v, e.n, cap);

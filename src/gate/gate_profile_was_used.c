@@ -5,7 +5,9 @@
  * that is neither hot nor cold may come out as before. So an unchanged object is an exception,
  * listed, when the compiler had nothing to say against its data; but at least one executed object
  * must differ, and of those with branches not more may stay the same than differ (a compiler cache
- * that hands out plain objects changes none of them). */
+ * that hands out plain objects changes none of them). With several binaries each that holds hot
+ * code with branches must differ for itself: a shared object that was built without the profile
+ * would hide behind the program. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +27,12 @@ struct use {
 	struct evidence hard, soft, exceptions;
 	size_t judged, differ, equal, opaque, unpaired, stale;
 	size_t branchy_differ, branchy_equal;
+	uint64_t largest;                 /* count of the profile */
+	size_t own_differ, own_equal_hot; /* of the binary that is looked at */
 };
+
+/* Below this part of the largest count a function may be neither hot nor cold. */
+#define HOT_PART 100
 
 /* What is known of one executed object. */
 struct state {
@@ -34,6 +41,7 @@ struct state {
 	size_t executed;     /* functions */
 	size_t branchy;      /* of them, with more than one basic block */
 	size_t stale;        /* of them, reported as mismatched */
+	bool hot;            /* one of them with branches is */
 	const char *missing; /* one of them that was reported as missing, or NULL */
 };
 
@@ -116,6 +124,7 @@ static void look_at(struct use *u, const struct object_fact *with_functions, str
 			continue;
 		s->executed++;
 		s->branchy += !x->single_block;
+		s->hot |= !x->single_block && x->count >= u->largest / HOT_PART;
 		d = diag_of(s->record, x);
 		if (d && d->kind == DIAG_MISMATCH)
 			s->stale++;
@@ -145,6 +154,7 @@ static void judge_unchanged(struct use *u, const struct state *s, const char *la
 	}
 	u->equal++;
 	u->branchy_equal += s->branchy > 0;
+	u->own_equal_hot += s->hot;
 	if (s->missing)
 		evidence_add(&u->soft,
 			"%s: its code equals the plain build's, and the compiler found no data for "
@@ -178,6 +188,7 @@ static void judge_code(struct use *u, const struct state *s, const char *label)
 		}
 	}
 	u->differ++;
+	u->own_differ++;
 	u->branchy_differ += s->branchy > 0;
 }
 
@@ -299,6 +310,31 @@ static void judge_whole(struct use *u)
 			u->opaque);
 }
 
+static uint64_t largest_count(const struct executed *e)
+{
+	uint64_t largest = 0;
+
+	for (size_t i = 0; i < e->n; i++)
+		if (e->v[i].count > largest)
+			largest = e->v[i].count;
+	return largest;
+}
+
+static void judge_binary(struct use *u, const struct binary_fact *b)
+{
+	u->own_differ = u->own_equal_hot = 0;
+	if (!b->n_objects)
+		evidence_add(&u->hard, "%s: the objects of its link are not known", b->name);
+	for (size_t k = 0; k < b->n_objects; k++)
+		judge_object(u, &b->objects[k]);
+	if (u->f->optimised->n_binaries > 1 && u->own_equal_hot && !u->own_differ)
+		evidence_add(&u->soft,
+			"%s: it executes hot code with branches, and none of its objects differs "
+			"from "
+			"the plain build's",
+			b->name);
+}
+
 /* Whether any compilation that reached the binary was asked to optimise at all. */
 static bool optimises(const struct gate_facts *f)
 {
@@ -382,14 +418,9 @@ void gate_profile_was_used(const struct gate_facts *f, struct verdicts *vs)
 	index_units(f->plain, &u.plain);
 	index_units(f->optimised, &u.optimised);
 	judge_records(&u);
-	for (size_t i = 0; i < f->optimised->n_binaries; i++) {
-		const struct binary_fact *b = &f->optimised->binaries[i];
-
-		if (!b->n_objects)
-			evidence_add(&u.hard, "%s: the objects of its link are not known", b->name);
-		for (size_t k = 0; k < b->n_objects; k++)
-			judge_object(&u, &b->objects[k]);
-	}
+	u.largest = largest_count(&u.executed);
+	for (size_t i = 0; i < f->optimised->n_binaries; i++)
+		judge_binary(&u, &f->optimised->binaries[i]);
 	judge_whole(&u);
 	give_verdict(&u, vs);
 	use_release(&u);

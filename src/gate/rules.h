@@ -57,6 +57,7 @@ struct executed_function {
 	size_t path_n;     /* bytes of key that are the path of a local function; 0: external */
 	bool codegen_unit; /* local to one of rustc's units: diagnostics name all its copies alike
 			    */
+	uint64_t count;    /* its largest counter */
 	bool single_block; /* its structural hash is that of a function without a branch */
 	bool context;      /* a context-sensitive record */
 };

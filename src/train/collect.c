@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -287,6 +288,22 @@ static bool is_done(const struct collecting *c, pid_t pid, const char *image)
 	return e && e->done;
 }
 
+/* Whether shared objects count in this process, but not its program: one that is not of the build
+ * and loaded them. */
+static bool only_objects_count(const struct collecting *c, pid_t pid)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (c->v[i].e.pid != pid)
+			continue;
+		if (!c->v[i].image[0])
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 static void judge_file(struct collecting *c, const char *name)
 {
 	auto_free char *path = path_join(c->folder, name);
@@ -301,6 +318,12 @@ static void judge_file(struct collecting *c, const char *name)
 	} else if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode)) {
 		r.state = RAW_INVALID;
 		r.problem = xstrdup("not a regular file");
+	} else if (!st.st_size && pid && !image[0] && only_objects_count(c, pid)) {
+		/* The runtime makes it when the object is loaded, before the hook names another: it
+		 * is nobody's profile. */
+		(void)unlink(path);
+		raw_file_release(&r);
+		return;
 	} else if (!st.st_size) {
 		r.state = RAW_EMPTY;
 	} else {
