@@ -290,8 +290,8 @@ struct two_builds {
 
 /* Whether the instrumented link went to another linker because the plan says so: its words are then
  * meant for another program. whet's own links to itself stand for the project's linker. */
-static bool has_other_linker(const struct compile_record *a, const struct compile_record *b,
-	const struct two_builds *of)
+static bool has_other_linker(
+	const struct compile_record *a, const struct compile_record *b, const struct two_builds *of)
 {
 	static const char option[] = "-Clinker=";
 

@@ -317,7 +317,11 @@ static void judge_file(struct collecting *c, const char *name)
 		collect_gcov(c->o, path, is_done(c, pid, image), &r);
 	} else if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode)) {
 		r.state = RAW_INVALID;
-		r.problem = xstrdup("not a regular file");
+		r.problem = xstrdup(path_is_dir(path)
+					    ? "files of gcc's runtime, by flags of the project's "
+					      "own (--coverage, gcc's -fprofile-generate): take "
+					      "them out"
+					    : "not a regular file");
 	} else if (!st.st_size && pid && !image[0] && only_objects_count(c, pid)) {
 		/* The runtime makes it when the object is loaded, before the hook names another: it
 		 * is nobody's profile. */
