@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "pipeline/tool_files.h"
+#include "wrap/zig.h"
 
 #define ABSENT "absent"
 
@@ -217,9 +218,13 @@ static void add_record(struct collecting *c, const struct compile_record *r)
 	if (r->kind == CALL_QUERY)
 		return;
 	for (size_t i = 0; i < r->inputs.n; i++)
-		consider(c, r->cwd, r->inputs.v[i]);
+		if (!zig_made(r->inputs.v[i]))
+			consider(c, r->cwd, r->inputs.v[i]);
+	/* What zig makes for itself in the first build lies in a folder named by what it is made
+	 * of. */
 	for (size_t i = 0; i < r->n_links; i++)
-		consider(c, r->cwd, r->links[i].path);
+		if (!zig_made(r->links[i].path))
+			consider(c, r->cwd, r->links[i].path);
 	add_headers(c, r);
 	add_gcc_headers(c, r);
 }
