@@ -277,10 +277,36 @@ static const char *take_lookup(struct diag_filter *f, const char *line, size_t n
 	return sought_parse(s, text, f->rust) ? line + n : line;
 }
 
+/* Takes down the lookup that another thread wrote right behind a message of rustc; the message's
+ * length, or 0 when there is nothing behind it. */
+static size_t take_behind(struct diag_filter *f, const char *text)
+{
+	json_error_t at = {0};
+	json_t *o = NULL;
+	size_t n = 0;
+
+	if (!f->rust || !f->record->sought.n || text[0] != '{')
+		return 0;
+	o = json_loads(text, JSON_DISABLE_EOF_CHECK, &at);
+	if (o && at.position > 0 && text[at.position] &&
+		sought_parse(&f->record->sought, text + at.position, true))
+		n = (size_t)at.position;
+	json_decref(o);
+	return n;
+}
+
 void diag_filter_line(struct diag_filter *f, const char *line, size_t n, struct buf *out)
 {
 	auto_free char *text = plain_text(line, n);
-	const char *rest = take_lookup(f, line, n, text);
+	size_t message = take_behind(f, text);
+	auto_free char *alone = message ? xasprintf("%.*s\n", (int)message, text) : NULL;
+	const char *rest;
+
+	if (alone) {
+		diag_filter_line(f, alone, message + 1, out);
+		return;
+	}
+	rest = take_lookup(f, line, n, text);
 
 	if (rest == line + n && n)
 		return;

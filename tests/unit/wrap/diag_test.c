@@ -240,6 +240,7 @@ static void lookups(void **state)
 		"Funcname=_Rtwo{\"$message_type\":\"artifact\",\"artifact\":\"x.rmeta\"}\n"
 		", Hash=13 in building a.1-cgu.1\n"
 		"_Rthree\n"
+		"{\"$message_type\":\"artifact\",\"artifact\":\"z\"}Funcname=_Rfour\n"
 		"{\"$message_type\":\"artifact\",\"artifact\":\"in building y\"}\n"
 		"warning: a word\n";
 	struct compile_record r = {0};
@@ -251,14 +252,16 @@ static void lookups(void **state)
 	diag_filter_end(&f, &out);
 	assert_string_equal(buf_str(&out),
 		"{\"$message_type\":\"artifact\",\"artifact\":\"x.rmeta\"}\n"
+		"{\"$message_type\":\"artifact\",\"artifact\":\"z\"}\n"
 		"{\"$message_type\":\"artifact\",\"artifact\":\"in building y\"}\n"
 		"warning: a word\n");
 	assert_string_equal(r.sought.v[0].name, "_Rone");
 	assert_string_equal(r.sought.v[0].source, "a.1-cgu.0");
 	assert_string_equal(r.sought.v[1].name, "_Rtwo");
 	assert_true(r.sought.v[1].hash == 0);
-	assert_string_equal(r.sought.v[r.sought.n - 1].name, "_Rthree");
-	assert_int_equal(r.sought.garbled, 3);
+	assert_string_equal(r.sought.v[r.sought.n - 2].name, "_Rthree");
+	assert_string_equal(r.sought.v[r.sought.n - 1].name, "_Rfour");
+	assert_int_equal(r.sought.garbled, 4);
 	buf_release(&out);
 	compile_record_release(&r);
 }
