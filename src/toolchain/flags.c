@@ -33,12 +33,20 @@ static const char *clang_generate(const struct toolchain_build *b)
 	return b->context_sensitive ? "-fcs-profile-generate" : "-fprofile-generate";
 }
 
+/* Where a program is large, LLVM compiles all that is not hot for size, and with it what has no
+ * counts. */
+#define ONLY_COLD_FOR_SIZE "-pgso-cold-code-only-for-instr-pgo"
+
 static void clang_flags(const struct toolchain_build *b, struct strv *ret)
 {
 	if (b->mode == MODE_OPTIMISED || (b->mode == MODE_INSTRUMENTED && b->context_sensitive)) {
 		strv_addf(ret, "-fprofile-use=%s", b->profile);
 		strv_add(ret, "-mllvm");
 		strv_add(ret, "-pgo-warn-missing-function");
+		if (b->neutral) {
+			strv_add(ret, "-mllvm");
+			strv_add(ret, ONLY_COLD_FOR_SIZE);
+		}
 		/* Brings profile diagnostics back after -Wno-everything or -Wno-backend-plugin. */
 		strv_add(ret, "-Wbackend-plugin");
 	}
@@ -91,6 +99,8 @@ static void rustc_flags(const struct toolchain_build *b, struct strv *ret)
 	} else if (b->mode == MODE_OPTIMISED) {
 		strv_addf(ret, "-Cprofile-use=%s", b->profile);
 		strv_add(ret, "-Cllvm-args=-pgo-warn-missing-function");
+		if (b->neutral)
+			strv_add(ret, "-Cllvm-args=" ONLY_COLD_FOR_SIZE);
 	}
 }
 

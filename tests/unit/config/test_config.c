@@ -63,6 +63,8 @@ static void test_full_build(void **state)
 	assert_int_equal(p.build.at.line, 5);
 	assert_int_equal(p.build.at.column, 3);
 	assert_string_equal(p.pgo.instrument_linker, "cc");
+	assert_true(p.pgo.context_sensitive);
+	assert_int_equal(p.pgo.untrained, UNTRAINED_NEUTRAL);
 	assert_int_equal(p.gates.min_functions, 2000);
 	assert_int_equal(p.gates.max_missing, 0);
 	assert_true(p.gates.stale == 0.05);
@@ -348,6 +350,8 @@ static void test_defaults(void **state)
 	read_valid("small.yaml", &p);
 	assert_null(p.version);
 	assert_null(p.pgo.instrument_linker);
+	assert_false(p.pgo.context_sensitive);
+	assert_int_equal(p.pgo.untrained, UNTRAINED_COLD);
 	assert_int_equal(p.build.tool, TOOL_CARGO);
 	assert_string_equal(p.build.cargo, "cargo");
 	assert_string_equal(p.build.dir, ".");

@@ -106,12 +106,45 @@ void test_mixed_link(void **state)
 	}
 }
 
+/* Counters put in after inlining: both calls read the first profile, and so does the link of the
+ * optimised build, for link-time optimisation. */
+static void second_round(void)
+{
+	struct compiler c = {.family = FAMILY_CLANG};
+	struct toolchain_build build = {
+		.mode = MODE_INSTRUMENTED, .profile = "/p/1", .context_sensitive = true};
+	struct toolchain_link link = {.hook = "/h/hook.o"};
+	auto_strv struct strv compile = STRV_INIT, linked = STRV_INIT, optimised = STRV_INIT;
+	auto_free char *a = NULL, *b = NULL, *o = NULL;
+
+	toolchain_compile_flags(&c, &build, &compile);
+	toolchain_link_flags(&c, &build, &link, &linked);
+	build.mode = MODE_OPTIMISED;
+	toolchain_link_flags(&c, &build, &link, &optimised);
+	a = strv_join(&compile, " ");
+	b = strv_join(&linked, " ");
+	o = strv_join(&optimised, " ");
+	assert_string_equal(a, "-fprofile-use=/p/1 -mllvm -pgo-warn-missing-function "
+			       "-Wbackend-plugin -fcs-profile-generate");
+	assert_string_equal(b, "-fprofile-use=/p/1 -fcs-profile-generate /h/hook.o");
+	assert_string_equal(o, "-fprofile-use=/p/1");
+	build = (struct toolchain_build){
+		.mode = MODE_OPTIMISED, .profile = "/p/1", .neutral = true};
+	strv_release(&compile);
+	toolchain_compile_flags(&c, &build, &compile);
+	free(a);
+	a = strv_join(&compile, " ");
+	assert_string_equal(a, "-fprofile-use=/p/1 -mllvm -pgo-warn-missing-function -mllvm "
+			       "-pgso-cold-code-only-for-instr-pgo -Wbackend-plugin");
+}
+
 void test_clang_flags(void **state)
 {
 	compile_is(FAMILY_CLANG, MODE_PLAIN, "");
 	compile_is(FAMILY_CLANG, MODE_INSTRUMENTED, "-fprofile-generate");
 	compile_is(FAMILY_CLANG, MODE_OPTIMISED,
 		"-fprofile-use=/p/x.profdata -mllvm -pgo-warn-missing-function -Wbackend-plugin");
+	second_round();
 	link_is(FAMILY_CLANG, MODE_PLAIN, "");
 	link_is(FAMILY_CLANG, MODE_INSTRUMENTED, "-fprofile-generate /h/hook.o");
 	link_is(FAMILY_CLANG, MODE_OPTIMISED, "");
