@@ -236,16 +236,30 @@ static void drop_last(struct strv *words, const struct strv *gone)
 			}
 }
 
+/* The word by which whet told the rustc that made this link how to optimise it, or "". */
+static const char *lto_word(const struct compile_record *link, const struct compile_log *log)
+{
+	for (size_t i = 0; i < log->n; i++)
+		for (size_t k = 0; strcmp(log->v[i].id, link->parent) == 0 && k < log->v[i].added.n;
+			k++)
+			if (starts(log->v[i].added.v[k], "-Clto="))
+				return log->v[i].added.v[k];
+	return "";
+}
+
 /* The words of a link that rustc called, without its own temporary objects (evidence judges what
- * they hold) and, beside an instrumented build, without what rustc derives from the added flags. */
-static void drop_derived(bool beside_instrumented, struct strv *words)
+ * they hold) and, beside an instrumented build, without what rustc derives from the added flags.
+ * rlibs: none of them, since rustc gives those whose code it has optimised itself to the linker
+ * without that code, or not at all; the linker's map has what was linked. */
+static void drop_derived(bool beside_instrumented, bool rlibs, struct strv *words)
 {
 	auto_strv struct strv kept = STRV_INIT;
 
 	for (size_t i = 0; i < words->n; i++) {
 		const char *word = words->v[i];
 
-		if (!ends(word, ".rcgu.o") && !(beside_instrumented && is_derived(word)))
+		if (!ends(word, ".rcgu.o") && !(beside_instrumented && is_derived(word)) &&
+			!(rlibs && ends(word, ".rlib")))
 			strv_add(&kept, word);
 	}
 	strv_release(words);
@@ -316,6 +330,7 @@ static bool compare_flags(const struct compile_record *a, const struct compile_r
 	const char *other = of->other->variant;
 	auto_strv struct strv x = STRV_INIT, y = STRV_INIT, told = STRV_INIT;
 	auto_free char *label = record_label(a);
+	bool rlibs;
 	size_t at;
 
 	if (has_other_linker(a, b, of))
@@ -325,8 +340,9 @@ static bool compare_flags(const struct compile_record *a, const struct compile_r
 	if (a->parent && b->parent) {
 		handed_on(b, &of->other->log, &told);
 		drop_last(&y, &told);
-		drop_derived(of->instrumented, &x);
-		drop_derived(of->instrumented, &y);
+		rlibs = strcmp(lto_word(a, &of->optimised->log), lto_word(b, &of->other->log)) != 0;
+		drop_derived(of->instrumented, rlibs, &x);
+		drop_derived(of->instrumented, rlibs, &y);
 	}
 	at = strv_first_difference(&x, &y);
 	if (at == (size_t)-1)
