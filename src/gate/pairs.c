@@ -249,8 +249,9 @@ static const char *lto_word(const struct compile_record *link, const struct comp
 
 /* The words of a link that rustc called, without its own temporary objects (evidence judges what
  * they hold) and, beside an instrumented build, without what rustc derives from the added flags.
- * rlibs: none of them, since rustc gives those whose code it has optimised itself to the linker
- * without that code, or not at all; the linker's map has what was linked. */
+ * rlibs: none of them, and not the object that holds on to their symbols, since rustc gives those
+ * whose code it has optimised itself to the linker without that code, or not at all; the linker's
+ * map has what was linked. */
 static void drop_derived(bool beside_instrumented, bool rlibs, struct strv *words)
 {
 	auto_strv struct strv kept = STRV_INIT;
@@ -259,7 +260,7 @@ static void drop_derived(bool beside_instrumented, bool rlibs, struct strv *word
 		const char *word = words->v[i];
 
 		if (!ends(word, ".rcgu.o") && !(beside_instrumented && is_derived(word)) &&
-			!(rlibs && ends(word, ".rlib")))
+			!(rlibs && (ends(word, ".rlib") || ends(word, "/rustc*/symbols.o"))))
 			strv_add(&kept, word);
 	}
 	strv_release(words);
