@@ -192,13 +192,14 @@ static bool is_plugin_name(const char *base)
 }
 
 /* lld names the code that link-time optimisation made "OUTPUT.lto.o" or "lto.tmp"; bitcode objects
- * leave no line of their own. */
+ * leave no line of their own. gcc has "….ltrans0.ltrans.o", and "….debug.temp.o" for what -g asked.
+ */
 static bool is_lto_name(const char *path)
 {
 	const char *base = path_basename(path);
 
 	return is_plugin_name(base) || strstr(base, "lto.tmp") || strstr(base, ".lto.") ||
-	       strstr(base, ".ltrans");
+	       strstr(base, ".ltrans") || strstr(base, ".debug.temp.o");
 }
 
 /* The object of this path among those kept of the call, or NULL. */
