@@ -296,6 +296,15 @@ const struct plan_variant *plan_find_variant(const struct plan *p, const char *n
 	return NULL;
 }
 
+bool plan_has_second_round(const struct plan *p)
+{
+	bool has = p->pgo.context_sensitive;
+
+	for (size_t i = 0; i < p->n_variants; i++)
+		has |= p->variants[i].profile && p->variants[i].pgo.context_sensitive;
+	return has;
+}
+
 int plan_set_bench(struct plan *p, const char *key, const char *value, struct error *err)
 {
 	struct node name = {.kind = NODE_SCALAR, .plain = true, .text = (char *)key};

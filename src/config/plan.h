@@ -364,6 +364,8 @@ const struct plan_phase *plan_find_scenario(
 const struct plan_peer *plan_find_peer(const struct plan *p, const char *name);
 /* Of the list; NULL: there is none of this name. */
 const struct plan_variant *plan_find_variant(const struct plan *p, const char *name);
+/* Whether the plan's own build or a variant has a second round. */
+bool plan_has_second_round(const struct plan *p);
 /* "none", "thin", "full"; NULL for the default. */
 const char *plan_lto_name(enum plan_lto lto);
 /* Sets a key of `bench` to a value as whet.yaml would give it. ERR_USAGE. */

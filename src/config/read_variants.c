@@ -100,6 +100,8 @@ static const struct key variant[] = {
 	{"profile", KEY_PART, .read = read_profile,
 		.doc = "`training` (default): the profile of the training; `none`: it is compiled "
 		       "without one."},
+	{"context-sensitive", KEY_BOOL, VARIANT(pgo.context_sensitive),
+		.doc = "As `pgo.context-sensitive`. Default: that of `pgo`."},
 	{"untrained", KEY_PART, .read = read_variant_untrained,
 		.doc = "As `pgo.untrained`. Default: that of `pgo`."},
 };
@@ -200,7 +202,8 @@ static void complete(const struct node *n, const struct plan *p, struct plan_var
 		v->lto = p->build.lto;
 	if (!node_get(n, "cpu"))
 		v->cpu = xstrdup(p->build.cpu);
-	v->pgo.context_sensitive = p->pgo.context_sensitive;
+	if (!node_get(n, "context-sensitive"))
+		v->pgo.context_sensitive = p->pgo.context_sensitive;
 	v->pgo.instrument_linker = xstrdup(p->pgo.instrument_linker);
 	if (!node_get(n, "untrained"))
 		v->pgo.untrained = p->pgo.untrained;
@@ -221,6 +224,7 @@ static bool same_build(const struct plan_variant *a, const struct plan_variant *
 /* What is measured twice under two names shows noise as a difference. */
 static void check_same(struct problems *ps, const struct node *n, const struct plan *p, size_t i)
 {
+	static const char *const of_profile[] = {"context-sensitive", "untrained"};
 	char own_name[] = PLAN_OWN, plain_name[] = PLAN_PLAIN;
 	const struct plan_variant own = {
 		.name = own_name,
@@ -243,9 +247,16 @@ static void check_same(struct problems *ps, const struct node *n, const struct p
 	if (same)
 		problem_add(
 			ps, n, "the variant '%s' is the same build as '%s'", v->name, same->name);
-	if (!v->profile && node_get(n, "untrained"))
-		problem_add(ps, node_get(n, "untrained"),
-			"'untrained' has no effect here: the variant has no profile");
+	if (v->pgo.context_sensitive && p->build.tool == TOOL_CARGO &&
+		node_get(n, "context-sensitive"))
+		problem_add(ps, node_get(n, "context-sensitive"),
+			"'context-sensitive' is not possible with cargo: rustc has no option that "
+			"puts counters in after inlining; clang has");
+	for (size_t k = 0; !v->profile && k < ARRAY_SIZE(of_profile); k++)
+		if (node_get(n, of_profile[k]))
+			problem_add(ps, node_get(n, of_profile[k]),
+				"'%s' has no effect here: the variant has no profile",
+				of_profile[k]);
 }
 
 static void check_released(struct problems *ps, const struct node *at, const struct plan *p)

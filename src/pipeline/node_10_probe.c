@@ -330,7 +330,7 @@ static int check_gcc_plan(const struct run *r, struct error *err)
 {
 	if (toolchain_profile_kind(run_main_compiler(r)) != PROFILE_GCC)
 		return 0;
-	if (r->plan.pgo.context_sensitive)
+	if (plan_has_second_round(&r->plan))
 		return error_set(err, ERR_CONFIG,
 			"'%s': 'context-sensitive' is asked for, and %s has no second training "
 			"after inlining; leave it out, or build by clang",

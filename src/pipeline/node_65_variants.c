@@ -59,7 +59,8 @@ static struct settings settings_of(const struct plan_variant *v)
  * of a second round are put in after all that inlining depends on. */
 static bool same_training(struct settings a, struct settings b)
 {
-	if (strcmp(a.cpu ? a.cpu : "", b.cpu ? b.cpu : "") != 0)
+	if (strcmp(a.cpu ? a.cpu : "", b.cpu ? b.cpu : "") != 0 ||
+		a.pgo->context_sensitive != b.pgo->context_sensitive)
 		return false;
 	return !a.pgo->context_sensitive ||
 	       (a.lto == b.lto && a.pgo->untrained == b.pgo->untrained);
@@ -126,7 +127,12 @@ static int borrow(struct run *r, struct error *err)
 	const struct track *from = r->track->from;
 	bool left_out = r->track->variant->pgo.untrained == UNTRAINED_NEUTRAL;
 
-	if (!r->track->variant->profile || from->profile.left_out == left_out)
+	if (!r->track->variant->profile)
+		return 0;
+	if (r->given && from->profile.context_sensitive != r->track->variant->pgo.context_sensitive)
+		return error_set(err, ERR_GATE, "the profile that was given has %s second round",
+			from->profile.context_sensitive ? "a" : "no");
+	if (from->profile.left_out == left_out)
 		return 0;
 	return node_encode(r, err);
 }

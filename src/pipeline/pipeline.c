@@ -19,7 +19,7 @@ static int stage_plain(struct run *r, struct error *err)
 {
 	if (node_build(r, MODE_PLAIN, err) < 0)
 		return -1;
-	return round_count(r) > 1 ? round_check_links(r, err) : 0;
+	return plan_has_second_round(&r->plan) ? round_check_links(r, err) : 0;
 }
 
 /* A given profile stands in the place of training, and of what leads to it. */

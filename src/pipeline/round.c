@@ -7,7 +7,7 @@
 
 int round_count(const struct run *r)
 {
-	return r->plan.pgo.context_sensitive ? 2 : 1;
+	return run_pgo(r)->context_sensitive ? 2 : 1;
 }
 
 const struct plan_pgo *run_pgo(const struct run *r)
@@ -66,7 +66,7 @@ void round_release(struct round *f)
 
 int round_check(const struct run *r, struct error *err)
 {
-	for (size_t i = 0; round_count(r) > 1 && i < r->n_compilers; i++) {
+	for (size_t i = 0; plan_has_second_round(&r->plan) && i < r->n_compilers; i++) {
 		const struct compiler *c = &r->compilers[i];
 
 		/* Others are none of the plan's: gcc's objects are foreign. */
