@@ -5,6 +5,46 @@
 
 #include "base/mem.h"
 
+/* Parts of a file lie beside each other. In a hostile one each may be the whole file, and what is
+ * looked at would grow with the square of its size. Some slack: linkers let a few small parts lie
+ * in others. */
+#define PARTS_OF_FILE 4
+#define PARTS_SLACK 65536
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
+static uint64_t bytes_of_parts(Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	uint64_t sum = 0;
+	size_t n = 0;
+	GElf_Shdr s;
+	GElf_Phdr h;
+
+	while ((scn = elf_nextscn(elf, scn)))
+		if (gelf_getshdr(scn, &s) && s.sh_type != SHT_NOBITS && s.sh_type != SHT_NULL)
+			sum = plus(sum, s.sh_size);
+	elf_getphdrnum(elf, &n);
+	for (size_t k = 0; k < n; k++)
+		if (gelf_getphdr(elf, (int)k, &h) && h.p_type == PT_NOTE)
+			sum = plus(sum, h.p_filesz);
+	return sum;
+}
+
+static int check_parts(Elf *elf, size_t n, struct error *err)
+{
+	uint64_t sum = bytes_of_parts(elf);
+
+	if (sum / PARTS_OF_FILE <= n + PARTS_SLACK)
+		return 0;
+	return error_set(err, ERR_CORRUPT,
+		"not a readable ELF file: its sections and notes take %llu bytes of a file of %zu",
+		(unsigned long long)sum, n);
+}
+
 int elf_image_open(const void *data, size_t n, struct elf_image *ret, struct error *err)
 {
 	struct elf_image i = {0};
@@ -24,6 +64,10 @@ int elf_image_open(const void *data, size_t n, struct elf_image *ret, struct err
 	if (!i.elf || elf_kind(i.elf) != ELF_K_ELF || !gelf_getehdr(i.elf, &i.head)) {
 		elf_image_close(&i);
 		return error_set(err, ERR_CORRUPT, "not a readable ELF file: %s", elf_errmsg(-1));
+	}
+	if (check_parts(i.elf, n, err) < 0) {
+		elf_image_close(&i);
+		return -1;
 	}
 	if (elf_getshdrstrndx(i.elf, &i.names) < 0)
 		i.names = 0;

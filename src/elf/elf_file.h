@@ -15,7 +15,8 @@ struct elf_image {
 	void *aligned; /* copy of data that did not lie aligned, or NULL */
 };
 
-/* data must outlive the image. ERR_CORRUPT, ERR_UNSUPPORTED (an archive) when it is no ELF file. */
+/* data must outlive the image. ERR_CORRUPT, ERR_UNSUPPORTED (an archive) when it is no ELF file, or
+ * one whose sections take many times its size. */
 int elf_image_open(const void *data, size_t n, struct elf_image *ret, struct error *err);
 void elf_image_close(struct elf_image *i);
 #define auto_elf __attribute__((cleanup(elf_image_close)))

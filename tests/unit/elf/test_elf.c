@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <elf.h>
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -14,6 +15,7 @@
 #include "base/mem.h"
 #include "base/proc.h"
 #include "elf/elf_facts.h"
+#include "elf/elf_profile.h"
 
 static char folder[] = "/tmp/test-elf-XXXXXX";
 
@@ -242,6 +244,34 @@ static void test_not_elf(void **state)
 	error_release(&err);
 }
 
+/* Every section is the whole file: each of 4000 tables would be read as 20,000 symbols. */
+static void test_sections_over_each_other(void **state)
+{
+	enum { SECTIONS = 4000, SIZE = 512 * 1024 };
+	auto_free uint8_t *file = xcalloc(1, SIZE);
+	Elf64_Ehdr head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+		.e_type = ET_EXEC,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_ehsize = sizeof(head),
+		.e_shoff = sizeof(head),
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = SECTIONS};
+	Elf64_Shdr table = {
+		.sh_type = SHT_SYMTAB, .sh_size = SIZE, .sh_entsize = sizeof(Elf64_Sym)};
+	struct elf_profile profile = {0};
+	struct error err = ERROR_INIT;
+
+	memcpy(file, &head, sizeof(head));
+	for (size_t i = 1; i < SECTIONS; i++)
+		memcpy(file + sizeof(head) + i * sizeof(table), &table, sizeof(table));
+	assert_int_equal(elf_profile_read(file, SIZE, "__llvm_", &profile, &err), -1);
+	assert_int_equal(err.code, ERR_CORRUPT);
+	assert_string_equal(err.msg, "not a readable ELF file: its sections and notes take "
+				     "2096627712 bytes of a file of 524288");
+	error_release(&err);
+}
+
 static uint64_t step(uint64_t *s)
 {
 	*s = *s * 6364136223846793005ULL + 1442695040888963407ULL;
@@ -304,6 +334,7 @@ int main(void)
 		cmocka_unit_test(test_instrumented_by_gcc),
 		cmocka_unit_test(test_hook_is_seen),
 		cmocka_unit_test(test_not_elf),
+		cmocka_unit_test(test_sections_over_each_other),
 		cmocka_unit_test(test_damaged_objects),
 	};
 
