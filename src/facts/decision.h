@@ -7,9 +7,10 @@
 #include "base/json.h"
 
 enum decided_state {
-	DECIDED_PASSES,   /* it may be released */
-	DECIDED_OUT,      /* a gate or a compiler is against it */
-	DECIDED_WORSE,    /* a scenario is shown to be worse than plain by more than the margin */
+	DECIDED_PASSES, /* it may be released */
+	DECIDED_OUT,    /* a gate or a compiler is against it */
+	DECIDED_WORSE, /* a scenario is shown to be worse than plain by more than the margin, or all
+			  together to be worse at all */
 	DECIDED_UNDECIDED /* a scenario is not shown not to be, and the plan wants that */
 };
 

@@ -74,6 +74,18 @@ static const struct comparison *summary_of(const struct comparisons *c, size_t f
 	return m == 1 ? &c->v[first] : NULL;
 }
 
+/* Each scenario may be within the margin and the whole dearer than plain all the same. */
+static void judge_summary(const struct comparison *all, struct decided *d)
+{
+	auto_free char *change = change_text(all->ratio, all->low, all->high);
+
+	if (!(all->low > 1))
+		return;
+	d->state = DECIDED_WORSE;
+	free(d->why);
+	d->why = xasprintf("all scenarios together %s against plain", change);
+}
+
 static void judge_one(const struct decide_facts *f, const struct candidate *k, struct decided *d)
 {
 	const struct comparison *all;
@@ -98,6 +110,8 @@ static void judge_one(const struct decide_facts *f, const struct candidate *k, s
 	}
 	if (d->state == DECIDED_PASSES)
 		judge_scenarios(f, first, d);
+	if (d->state == DECIDED_PASSES && all)
+		judge_summary(all, d);
 	if (!d->why)
 		d->why = xstrdup("");
 }

@@ -22,9 +22,9 @@ struct decide_facts {
 };
 
 /* A candidate may be released when it is not out and no scenario is shown to be worse than plain by
- * more than the margin (with `undecided: stop`: when each is shown not to be). Among those the best
- * is the one with the lowest figure of all scenarios together; those that are not shown to cost
- * more than it, compared with it slice by slice, are its equals, and the simplest of them is
- * proposed. Fills names, states, reasons and figures of *ret. ERR_MISMATCH when comparison and
- * samples do not belong together. */
+ * more than the margin (with `undecided: stop`: when each is shown not to be), and all together are
+ * not shown to cost more than plain. Among those the best is the one with the lowest figure of all
+ * scenarios together; those that are not shown to cost more than it, compared with it slice by
+ * slice, are its equals, and the simplest of them is proposed. Fills names, states, reasons and
+ * figures of *ret. ERR_MISMATCH when comparison and samples do not belong together. */
 int decide(const struct decide_facts *f, struct decision *ret, struct error *err);

@@ -148,6 +148,21 @@ static void test_tie(void **state)
 	made_release(&m);
 }
 
+/* Within the margin everywhere, and dearer as a whole: plain is the better release. */
+static void test_dearer_as_a_whole(void **state)
+{
+	static const double cost[SCENARIOS][3] = {{1.01, 1.012, 1.015}, {1.01, 1.012, 1.01}};
+	struct made m;
+
+	make(&m, cost, LAUNCHES);
+	ask(&m);
+	assert_string_equal(m.decision.proposed, "plain");
+	assert_int_equal(m.decision.v[0].state, DECIDED_WORSE);
+	holds(m.decision.v[0].why, "all scenarios together +1.");
+	holds(m.decision.v[0].why, "] against plain");
+	made_release(&m);
+}
+
 /* Which is simpler decides among equals alone. */
 static void test_simpler(void **state)
 {
@@ -252,6 +267,7 @@ int main(void)
 		cmocka_unit_test(test_best),
 		cmocka_unit_test(test_tie),
 		cmocka_unit_test(test_simpler),
+		cmocka_unit_test(test_dearer_as_a_whole),
 		cmocka_unit_test(test_worse),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_few_launches),
