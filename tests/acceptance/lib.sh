@@ -32,6 +32,18 @@ subject() {
 	echo "$to"
 }
 
+# built OPTIONS...: `whet build`, first all but the comparison, then the comparison alone. QUIET: a command that is called with
+# "begin" and "end" around it, and may wait until nothing else runs on this machine.
+built() {
+	local code
+	"$whet" build "$@" --no-bench || return
+	${QUIET:-true} begin
+	"$whet" build "$@"
+	code=$?
+	${QUIET:-true} end
+	return "$code"
+}
+
 # needs PROGRAM...: says SKIP and ends when one is missing
 needs() {
 	local p
