@@ -57,6 +57,44 @@ static char *ledger_path(const struct run *r)
 	return store_path(&r->store, STORE_HISTORY);
 }
 
+/* The kinds of compiler behind what they say of themselves, as a set. */
+static unsigned maker(const char *version)
+{
+	return strstr(version, "rustc") ? 1 : strstr(version, "clang") ? 2 : 4;
+}
+
+static unsigned makers_now(const struct run *r)
+{
+	unsigned set = 0;
+
+	for (size_t i = 0; i < r->n_compilers; i++)
+		set |= maker(r->compilers[i].version);
+	return set;
+}
+
+static unsigned makers_then(const struct past_build *b)
+{
+	unsigned set = 0;
+
+	for (size_t i = 0; i < b->n_tools; i++)
+		set |= maker(b->tools[i].version);
+	return set;
+}
+
+static char *other_makers(const struct past_build *b)
+{
+	auto_strv struct strv names = STRV_INIT;
+	auto_free char *all = NULL;
+
+	for (size_t i = 0; i < b->n_tools; i++)
+		if (!strv_has(&names, b->tools[i].version))
+			strv_add(&names, b->tools[i].version);
+	all = strv_join(&names, ", ");
+	return xasprintf("its last release was built by another kind of compiler (%s), over whose "
+			 "plain build a gain is another thing",
+		all);
+}
+
 bool note_last_release(const struct run *r, struct past_build *ret, char **problem)
 {
 	auto_free char *path = ledger_path(r);
@@ -75,6 +113,13 @@ bool note_last_release(const struct run *r, struct past_build *ret, char **probl
 
 		if (!b->bench.n || strcmp(b->target, r->plan.build.target) != 0)
 			continue;
+		if (makers_then(b) != makers_now(r)) {
+			if (!*problem)
+				*problem = other_makers(b);
+			continue;
+		}
+		free(*problem);
+		*problem = NULL;
 		*ret = *b;
 		*b = (struct past_build){0};
 		return true;

@@ -11,8 +11,9 @@ char *note_machine(void);
  * none otherwise. A file that cannot be read, and other slices than those of now, are a warning. */
 void note_calibration(const char *state, const char *machine, const struct plan_bench *now,
 	const struct events *events, struct calibration *ret);
-/* The newest build of this target in the history that was measured; false: there is none, and
- * *problem says why when the history cannot be read (caller frees). */
+/* The newest build of this target, by the same kinds of compiler, in the history that was measured;
+ * false: there is none, and *problem says why when the history cannot be read or holds those of
+ * other compilers alone (caller frees). */
 bool note_last_release(const struct run *r, struct past_build *ret, char **problem);
 /* Fills the report's past. What keeps the history from being read leaves it empty: note_build()
  * says it. */
