@@ -1,5 +1,6 @@
 #include "elf/elf_gcov.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,6 @@
 #define KEY_SIZE 8        /* a pointer to the object's record stands in front of the numbers */
 /* In that one: behind version, link, stamp and checksum (gcc 11: padding). */
 #define PATH_AT 24
-#define PATH_BYTES_MAX 65536
 
 void elf_gcov_release(struct elf_gcov *g)
 {
@@ -22,28 +22,12 @@ void elf_gcov_release(struct elf_gcov *g)
 	memset(g, 0, sizeof(*g));
 }
 
-/* The bytes at an address of the loaded file, `size` of them; NULL when the file has none there. */
-static const uint8_t *bytes_at(const struct elf_image *i, uint64_t address, size_t size)
-{
-	Elf_Scn *scn = NULL;
-	GElf_Shdr s;
-
-	while ((scn = elf_nextscn(i->elf, scn))) {
-		const uint8_t *p;
-		size_t n;
-
-		if (!gelf_getshdr(scn, &s) || !(s.sh_flags & SHF_ALLOC) || address < s.sh_addr ||
-			address - s.sh_addr >= s.sh_size)
-			continue;
-		p = elf_section_bytes(scn, &s, &n);
-		if (p && n >= size && address - s.sh_addr <= n - size)
-			return p + (address - s.sh_addr);
-	}
-	return NULL;
-}
-
-/* ---- pointers: in a file that is loaded anywhere they are relocations --------------------------
- */
+/* What the file holds at an address when it is loaded. */
+struct part {
+	uint64_t at;
+	const uint8_t *p;
+	size_t n;
+};
 
 struct pointer {
 	uint64_t at, to;
@@ -52,17 +36,87 @@ struct pointer {
 struct reading {
 	const struct elf_image *image;
 	struct elf_gcov *ret;
-	struct pointer *v; /* sorted by at */
-	size_t n, cap;
-	uint64_t last; /* the object's record of the function before */
+	struct part *parts; /* sorted by at */
+	size_t n_parts, cap_parts;
+	struct pointer *pointers; /* sorted by at */
+	size_t n_pointers, cap_pointers;
+	uint64_t *records; /* addresses of the objects' own records */
+	size_t n_records, cap_records;
+	size_t text; /* bytes of names and paths that may still come */
 };
 
-static int by_place(const void *a, const void *b)
-{
-	const struct pointer *x = a, *y = b;
+/* Strings lie beside each other, too: symbols that all take the same long one would make more of a
+ * file than it holds. Some slack, since a linker lets one string be the end of another. */
+#define TEXT_OF_FILE 4
+#define TEXT_SLACK 65536
 
-	return x->at < y->at ? -1 : x->at > y->at;
+static int take_text(struct reading *r, size_t n, struct error *err)
+{
+	if (n > r->text)
+		return error_set(err, ERR_CORRUPT,
+			"not a readable ELF file: the names in its counters' records take more "
+			"than %d times its size",
+			TEXT_OF_FILE);
+	r->text -= n;
+	return 0;
 }
+
+static int by_address(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The last of n elements whose address, their first member, is at most this one; NULL: none. */
+static const void *last_up_to(const void *v, size_t n, size_t size, uint64_t address)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (*(const uint64_t *)((const char *)v + mid * size) <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? (const char *)v + (low - 1) * size : NULL;
+}
+
+/* The bytes from an address of the loaded file up to the end of what lies there, *n of them; NULL
+ * when the file has none there. */
+static const uint8_t *bytes_from(const struct reading *r, uint64_t address, size_t *n)
+{
+	const struct part *p = last_up_to(r->parts, r->n_parts, sizeof(*p), address);
+
+	if (!p || address - p->at >= p->n)
+		return NULL;
+	*n = p->n - (size_t)(address - p->at);
+	return p->p + (address - p->at);
+}
+
+static const uint8_t *bytes_at(const struct reading *r, uint64_t address, size_t size)
+{
+	size_t n = 0;
+	const uint8_t *p = bytes_from(r, address, &n);
+
+	return n >= size ? p : NULL;
+}
+
+static void add_part(struct reading *r, Elf_Scn *scn, const GElf_Shdr *head)
+{
+	size_t n;
+	const uint8_t *p = elf_section_bytes(scn, head, &n);
+
+	if (!n)
+		return;
+	array_reserve(r->parts, r->n_parts, r->cap_parts);
+	r->parts[r->n_parts++] = (struct part){head->sh_addr, p, n};
+}
+
+/* ---- pointers: in a file that is loaded anywhere they are relocations --------------------------
+ */
 
 static void add_relocations(struct reading *r, Elf_Scn *scn, const GElf_Shdr *head)
 {
@@ -74,22 +128,23 @@ static void add_relocations(struct reading *r, Elf_Scn *scn, const GElf_Shdr *he
 
 		if (!gelf_getrela(d, (int)k, &one) || GELF_R_SYM(one.r_info))
 			continue;
-		array_reserve(r->v, r->n, r->cap);
-		r->v[r->n++] = (struct pointer){one.r_offset, (uint64_t)one.r_addend};
+		array_reserve(r->pointers, r->n_pointers, r->cap_pointers);
+		r->pointers[r->n_pointers++] =
+			(struct pointer){one.r_offset, (uint64_t)one.r_addend};
 	}
 }
 
 /* Where the pointer at this address points to, 0 when that is not known. */
 static uint64_t pointer_at(const struct reading *r, uint64_t address)
 {
-	struct pointer key = {.at = address}, *found;
+	const struct pointer *found =
+		last_up_to(r->pointers, r->n_pointers, sizeof(*found), address);
 	uint64_t value = 0;
 	const uint8_t *p;
 
-	found = r->n ? bsearch(&key, r->v, r->n, sizeof(key), by_place) : NULL;
-	if (found)
+	if (found && found->at == address)
 		return found->to;
-	p = bytes_at(r->image, address, sizeof(value));
+	p = bytes_at(r, address, sizeof(value));
 	if (p)
 		memcpy(&value, p, sizeof(value));
 	return value;
@@ -98,43 +153,53 @@ static uint64_t pointer_at(const struct reading *r, uint64_t address)
 /* ---- records ----------------------------------------------------------------------------------
  */
 
-static void add_path(struct reading *r, uint64_t object)
+static int add_path(struct reading *r, uint64_t object, struct error *err)
 {
 	uint64_t at = object ? pointer_at(r, object + PATH_AT) : 0;
 	size_t n = 0;
+	const uint8_t *p = at ? bytes_from(r, at, &n) : NULL;
+	const uint8_t *end = p ? memchr(p, 0, n) : NULL;
 
-	if (!at || object == r->last)
-		return;
-	r->last = object;
-	while (n < PATH_BYTES_MAX) {
-		const uint8_t *p = bytes_at(r->image, at, n + 1);
-
-		if (!p)
-			return;
-		if (!p[n])
-			break;
-		n++;
-	}
-	if (n && n < PATH_BYTES_MAX)
-		strv_add(&r->ret->objects, (const char *)bytes_at(r->image, at, n + 1));
+	if (!end || end == p || end - p >= PATH_MAX)
+		return 0;
+	if (take_text(r, (size_t)(end - p), err) < 0)
+		return -1;
+	strv_add(&r->ret->objects, (const char *)p);
+	return 0;
 }
 
-static void add_record(struct reading *r, const char *name, const GElf_Sym *s)
+/* Each object's record is that of many functions. */
+static int add_paths(struct reading *r, struct error *err)
+{
+	if (r->n_records)
+		qsort(r->records, r->n_records, sizeof(*r->records), by_address);
+	for (size_t i = 0; i < r->n_records; i++)
+		if ((!i || r->records[i] != r->records[i - 1]) &&
+			add_path(r, r->records[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+static int add_record(struct reading *r, const char *name, const GElf_Sym *s, struct error *err)
 {
 	struct elf_gcov *ret = r->ret;
 	uint32_t numbers[3];
-	const uint8_t *p = bytes_at(r->image, s->st_value, KEY_SIZE + sizeof(numbers));
+	const uint8_t *p = bytes_at(r, s->st_value, KEY_SIZE + sizeof(numbers));
 
 	if (!p)
-		return;
+		return 0;
+	if (take_text(r, strlen(name), err) < 0)
+		return -1;
 	memcpy(numbers, p + KEY_SIZE, sizeof(numbers));
 	array_reserve(ret->v, ret->n, ret->cap);
 	ret->v[ret->n++] =
 		(struct elf_gcov_function){xstrdup(name), numbers[0], numbers[1], numbers[2]};
-	add_path(r, pointer_at(r, s->st_value));
+	array_reserve(r->records, r->n_records, r->cap_records);
+	r->records[r->n_records++] = pointer_at(r, s->st_value);
+	return 0;
 }
 
-static void add_records(struct reading *r, Elf_Scn *scn, const GElf_Shdr *head)
+static int add_records(struct reading *r, Elf_Scn *scn, const GElf_Shdr *head, struct error *err)
 {
 	Elf_Data *d = elf_getdata(scn, NULL);
 	size_t n = d ? elf_entries(head, d) : 0;
@@ -146,26 +211,42 @@ static void add_records(struct reading *r, Elf_Scn *scn, const GElf_Shdr *head)
 		if (!gelf_getsym(d, (int)k, &s) || s.st_shndx == SHN_UNDEF)
 			continue;
 		name = elf_symbol_name(r->image, head, &s);
-		if (strncmp(name, RECORD, strlen(RECORD)) == 0)
-			add_record(r, name + strlen(RECORD), &s);
+		if (strncmp(name, RECORD, strlen(RECORD)) == 0 &&
+			add_record(r, name + strlen(RECORD), &s, err) < 0)
+			return -1;
 	}
+	return 0;
 }
 
-/* Relocations first: records are found by them. */
-static void read_sections(struct reading *r)
+/* What is loaded comes first: records are found by it. */
+static int read_sections(struct reading *r, struct error *err)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr s;
 
-	while ((scn = elf_nextscn(r->image->elf, scn)))
-		if (gelf_getshdr(scn, &s) && s.sh_type == SHT_RELA && (s.sh_flags & SHF_ALLOC))
+	while ((scn = elf_nextscn(r->image->elf, scn))) {
+		if (!gelf_getshdr(scn, &s) || !(s.sh_flags & SHF_ALLOC))
+			continue;
+		add_part(r, scn, &s);
+		if (s.sh_type == SHT_RELA)
 			add_relocations(r, scn, &s);
-	if (r->n)
-		qsort(r->v, r->n, sizeof(*r->v), by_place);
+	}
+	if (r->n_parts)
+		qsort(r->parts, r->n_parts, sizeof(*r->parts), by_address);
+	if (r->n_pointers)
+		qsort(r->pointers, r->n_pointers, sizeof(*r->pointers), by_address);
 	while ((scn = elf_nextscn(r->image->elf, scn)))
-		if (gelf_getshdr(scn, &s) && s.sh_type == SHT_SYMTAB)
-			add_records(r, scn, &s);
-	free(r->v);
+		if (gelf_getshdr(scn, &s) && s.sh_type == SHT_SYMTAB &&
+			add_records(r, scn, &s, err) < 0)
+			return -1;
+	return add_paths(r, err);
+}
+
+static void reading_release(struct reading *r)
+{
+	free(r->parts);
+	free(r->pointers);
+	free(r->records);
 }
 
 static void sort_objects(struct elf_gcov *g)
@@ -180,22 +261,45 @@ static void sort_objects(struct elf_gcov *g)
 	g->objects = once;
 }
 
+/* Moves what one file has to what others had. */
+static void append(struct elf_gcov *to, struct elf_gcov *from)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		array_reserve(to->v, to->n, to->cap);
+		to->v[to->n++] = from->v[i];
+	}
+	from->n = 0; /* their names are to's now */
+	strv_add_all(&to->objects, &from->objects);
+	sort_objects(to);
+}
+
+static int read_image(
+	const struct elf_image *i, size_t size, struct elf_gcov *ret, struct error *err)
+{
+	struct elf_gcov own = {0};
+	struct reading r = {.image = i, .ret = &own, .text = size * TEXT_OF_FILE + TEXT_SLACK};
+	int result;
+
+	if (i->head.e_ident[EI_CLASS] != ELFCLASS64 || i->head.e_ident[EI_DATA] != ELFDATA2LSB)
+		return error_set(err, ERR_UNSUPPORTED,
+			"no 64-bit little-endian program: the counters of gcc are known in such "
+			"ones alone");
+	result = read_sections(&r, err);
+	if (result == 0)
+		append(ret, &own);
+	elf_gcov_release(&own);
+	reading_release(&r);
+	return result;
+}
+
 int elf_gcov_read(const char *path, struct elf_gcov *ret, struct error *err)
 {
 	auto_elf struct elf_image i = {0};
 	auto_buf struct buf file = BUF_INIT;
-	struct reading r = {.image = &i, .ret = ret};
 
 	if (file_read(path, 0, &file, err) < 0)
 		return -1;
-	if (elf_image_open(file.p, file.n, &i, err) < 0)
+	if (elf_image_open(file.p, file.n, &i, err) < 0 || read_image(&i, file.n, ret, err) < 0)
 		return error_context(err, "'%s'", path);
-	if (i.head.e_ident[EI_CLASS] != ELFCLASS64 || i.head.e_ident[EI_DATA] != ELFDATA2LSB)
-		return error_set(err, ERR_UNSUPPORTED,
-			"'%s' is no 64-bit little-endian program: the counters of gcc are known in "
-			"such ones alone",
-			path);
-	read_sections(&r);
-	sort_objects(ret);
 	return 0;
 }

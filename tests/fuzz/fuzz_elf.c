@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "elf/elf_facts.h"
+#include "elf/elf_gcov.h"
 #include "elf/elf_profile.h"
 #include "wrap/retag.h"
 
@@ -56,6 +57,7 @@ static void renamed(const uint8_t *data, size_t n)
 
 static void from_file(const char *path)
 {
+	struct elf_gcov counters = {0};
 	struct elf_facts facts = {0};
 	struct error err = ERROR_INIT;
 	char hash[65];
@@ -63,6 +65,8 @@ static void from_file(const char *path)
 	told(elf_facts_read(path, &facts, &err), &err);
 	elf_facts_release(&facts);
 	told(elf_text_hash(path, hash, &err), &err);
+	told(elf_gcov_read(path, &counters, &err), &err);
+	elf_gcov_release(&counters);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
