@@ -98,7 +98,9 @@ static void conclude_parts(
 			runs += e->parts[i].runs;
 		}
 	ticks = (user + kernel) / tick_ns();
-	if (ticks < TICKS_MIN || ticks < TICKS_OF_RUN * runs)
+	ret->kernel_ticks = floor(ticks);
+	ret->kernel_ticks_needed = fmax(TICKS_MIN, TICKS_OF_RUN * runs);
+	if (ticks < ret->kernel_ticks_needed)
 		return;
 	share = kernel / (user + kernel);
 	ret->kernel_share = share;

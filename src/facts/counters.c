@@ -176,6 +176,8 @@ static json_t *counted_json(const struct counted *c)
 	json_object_set_new(o, "kernel", mode_json(c, COUNTER_KERNEL));
 	json_object_set_new(o, "kernel_share", figure_json_real(c->kernel_share));
 	json_object_set_new(o, "kernel_share_error", figure_json_real(c->kernel_error));
+	json_object_set_new(o, "kernel_ticks", figure_json_real(c->kernel_ticks));
+	json_object_set_new(o, "kernel_ticks_needed", figure_json_real(c->kernel_ticks_needed));
 	return o;
 }
 

@@ -38,6 +38,9 @@ struct counted {
 	 * most kernels tell user and kernel time apart by samples, one per tick of their clock.
 	 * kernel_error: the standard error that follows from so many samples. */
 	double kernel_share, kernel_error;
+	/* How many ticks fell into the CPU time, and how many it takes for a share; both 0: the
+	 * time was not taken apart. */
+	double kernel_ticks, kernel_ticks_needed;
 };
 
 /* A function of a simulated run. */

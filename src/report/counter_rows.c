@@ -68,6 +68,11 @@ static void exact_cell(struct strv *cells, double value, double ratio)
 	strv_add(cells, buf_str(&b));
 }
 
+static bool too_few_ticks(const struct counted *c)
+{
+	return !isfinite(c->kernel_share) && c->kernel_ticks_needed > 0;
+}
+
 static void share_cell(struct strv *cells, double share, double error)
 {
 	auto_buf struct buf b = BUF_INIT;
@@ -105,6 +110,14 @@ static void hardware_rows(const struct filling *f, const char *scenario)
 		}
 }
 
+static void kernel_cell(struct strv *cells, const struct counted *c)
+{
+	if (c && too_few_ticks(c))
+		strv_addf(cells, "%.0f of %.0f ticks", c->kernel_ticks, c->kernel_ticks_needed);
+	else
+		share_cell(cells, c ? c->kernel_share : NAN, c ? c->kernel_error : NAN);
+}
+
 static bool has_shares(const struct counters *c)
 {
 	for (size_t i = 0; i < c->n; i++)
@@ -113,16 +126,21 @@ static bool has_shares(const struct counters *c)
 	return false;
 }
 
+static bool lacks_shares(const struct counters *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (too_few_ticks(&c->v[i]))
+			return true;
+	return false;
+}
+
 static void share_row(const struct filling *f, const char *scenario)
 {
-	if (!has_shares(&f->c->counters))
+	if (!has_shares(&f->c->counters) && !lacks_shares(&f->c->counters))
 		return;
 	begin_row(f, scenario, "kernel's share of CPU time, about");
-	for (size_t i = 0; i < f->variants->n; i++) {
-		const struct counted *one = find(f, scenario, i);
-
-		share_cell(f->cells, one ? one->kernel_share : NAN, one ? one->kernel_error : NAN);
-	}
+	for (size_t i = 0; i < f->variants->n; i++)
+		kernel_cell(f->cells, find(f, scenario, i));
 }
 
 enum simulated_row { INSTRUCTIONS, I1_MISSES, OUTSIDE, ASSEMBLY, SIMULATED_ROWS };
@@ -237,6 +255,10 @@ void counter_remarks(const struct comparisons *c, struct buf *out)
 	if (has_shares(k))
 		buf_adds(out, "kernel's share: approximate, sampled by the kernel's clock; no "
 			      "profile changes the kernel\n");
+	if (lacks_shares(k))
+		buf_adds(out, "N of M ticks: too few ticks of the kernel's clock fell into this "
+			      "CPU time to "
+			      "tell user and kernel apart\n");
 	simulated_remarks(k, out);
 	if (k->note)
 		buf_addf(out, "%s\n", k->note);

@@ -156,6 +156,44 @@ static void test_allowed(void **state)
 	report_release(&r);
 }
 
+/* A cell is never empty without a reason: with too few ticks it tells how many there were. */
+static void test_too_few_ticks(void **state)
+{
+	struct report r = {0};
+	struct counters *c = &r.comparisons.counters;
+	static const char remark[] =
+		"N of M ticks: too few ticks of the kernel's clock fell into this CPU time to tell "
+		"user and kernel apart";
+
+	allowed(&r);
+	lacks(bench_text, &r, "of M ticks");
+	c->v[1].kernel_share = c->v[1].kernel_error = NAN;
+	c->v[1].kernel_ticks = 31;
+	c->v[1].kernel_ticks_needed = 50;
+	has(bench_text, &r,
+		"            kernel's share of CPU time, about  62 % ± 2  31 of 50 ticks        "
+		"        62 % ± 2\n");
+	has(bench_text, &r, remark);
+	has(report_markdown, &r,
+		"| mix | kernel's share of CPU time, about | 62 % ± 2 | 31 of 50 ticks | 62 % ± 2 "
+		"|");
+	has(report_markdown, &r, remark);
+	has(report_html, &r, "31 of 50 ticks");
+	has(report_html, &r, "too few ticks of the kernel");
+	has(json, &r,
+		"\"kernel_share\":null,\"kernel_share_error\":null,\"kernel_ticks\":31.0,"
+		"\"kernel_ticks_needed\":50.0");
+	/* Nor is the row left out when no scenario has a share. */
+	for (size_t i = 0; i < c->n; i++) {
+		c->v[i].kernel_share = c->v[i].kernel_error = NAN;
+		c->v[i].kernel_ticks = 12;
+		c->v[i].kernel_ticks_needed = 600;
+	}
+	has(bench_text, &r, "kernel's share of CPU time, about  12 of 600 ticks");
+	lacks(bench_text, &r, "kernel's share: approximate");
+	report_release(&r);
+}
+
 /* Denied and absent are two things, with two remedies; neither has a table of nothing. */
 static void test_none(void **state)
 {
@@ -217,6 +255,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_failed),
 		cmocka_unit_test(test_allowed),
+		cmocka_unit_test(test_too_few_ticks),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_simulated),
 	};
