@@ -305,6 +305,14 @@ bool plan_has_second_round(const struct plan *p)
 	return has;
 }
 
+struct place plan_second_round_at(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_variants && !p->pgo.context_sensitive; i++)
+		if (p->variants[i].profile && p->variants[i].pgo.context_sensitive)
+			return p->variants[i].at;
+	return p->pgo.at;
+}
+
 int plan_set_bench(struct plan *p, const char *key, const char *value, struct error *err)
 {
 	struct node name = {.kind = NODE_SCALAR, .plain = true, .text = (char *)key};

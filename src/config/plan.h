@@ -63,6 +63,7 @@ struct plan_pgo {
 	char *instrument_linker; /* compiler driver of the instrumented link; NULL: the same */
 	bool context_sensitive;  /* a second training counts after inlining */
 	enum plan_untrained untrained;
+	struct place at; /* of pgo: itself; a variant has its own place */
 };
 
 /* Names that variants have without being in the list. */
@@ -366,6 +367,8 @@ const struct plan_peer *plan_find_peer(const struct plan *p, const char *name);
 const struct plan_variant *plan_find_variant(const struct plan *p, const char *name);
 /* Whether the plan's own build or a variant has a second round. */
 bool plan_has_second_round(const struct plan *p);
+/* Where it asks for one. */
+struct place plan_second_round_at(const struct plan *p);
 /* "none", "thin", "full"; NULL for the default. */
 const char *plan_lto_name(enum plan_lto lto);
 /* Sets a key of `bench` to a value as whet.yaml would give it. ERR_USAGE. */

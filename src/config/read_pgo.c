@@ -32,5 +32,8 @@ const struct key_table table_pgo = {"pgo", pgo, ARRAY_SIZE(pgo)};
 
 void read_pgo(struct problems *ps, const struct key *k, const struct node *n, void *target)
 {
-	keys_read(ps, &table_pgo, n, &((struct plan *)target)->pgo);
+	struct plan_pgo *p = &((struct plan *)target)->pgo;
+
+	p->at = (struct place){n->line, n->column};
+	keys_read(ps, &table_pgo, n, p);
 }

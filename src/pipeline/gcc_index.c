@@ -7,6 +7,7 @@
 
 #define FORMAT "whet gcc profile 1"
 #define MARK "{slot}"
+#define SUFFIX ".gcda"
 
 static void release_one(struct gcc_indexed *o)
 {
@@ -90,6 +91,8 @@ static bool is_u32(int64_t v)
 
 static int functions_from(const json_t *a, struct gcc_indexed *o, struct error *err)
 {
+	if (!json_is_array(a))
+		return error_set(err, ERR_CORRUPT, "object '%s': 'functions' is no list", o->path);
 	for (size_t i = 0; i < json_array_size(a); i++) {
 		const json_t *j = json_array_get(a, i);
 		int64_t ident = json_opt_int(j, "ident", -1), line = json_opt_int(j, "line", 0);
@@ -113,6 +116,29 @@ static int functions_from(const json_t *a, struct gcc_indexed *o, struct error *
 	return 0;
 }
 
+static bool is_name(const char *file)
+{
+	size_t n = strlen(file), suffix = strlen(SUFFIX);
+
+	return file[0] != '.' && !strchr(file, '/') && n > suffix &&
+	       strcmp(file + n - suffix, SUFFIX) == 0;
+}
+
+/* The path becomes that of a file below a folder of whet's: one that is not absolute could lead
+ * out of it. */
+static int check_object(const struct gcc_index *x, const struct gcc_indexed *o, struct error *err)
+{
+	if (!is_name(o->file))
+		return error_set(err, ERR_CORRUPT, "'%s' is no name of a file in it", o->file);
+	if (o->path[0] != '/' && strncmp(o->path, MARK "/", strlen(MARK "/")) != 0)
+		return error_set(
+			err, ERR_CORRUPT, "object '%s': its path is not absolute", o->path);
+	if (o > x->v && strcmp(o[-1].path, o->path) >= 0)
+		return error_set(err, ERR_CORRUPT,
+			"object '%s' stands in it twice, or out of order", o->path);
+	return 0;
+}
+
 static int objects_from(const json_t *a, struct gcc_index *x, struct error *err)
 {
 	for (size_t i = 0; i < json_array_size(a); i++) {
@@ -123,12 +149,9 @@ static int objects_from(const json_t *a, struct gcc_index *x, struct error *err)
 		o = &x->v[x->n++];
 		*o = (struct gcc_indexed){0};
 		if (json_get_str(j, "file", &o->file, err) < 0 ||
-			json_get_str(j, "path", &o->path, err) < 0 ||
+			json_get_str(j, "path", &o->path, err) < 0 || check_object(x, o, err) < 0 ||
 			functions_from(json_object_get(j, "functions"), o, err) < 0)
 			return -1;
-		if (strchr(o->file, '/') || o->file[0] == '.')
-			return error_set(
-				err, ERR_CORRUPT, "'%s' is no name of a file in it", o->file);
 	}
 	return x->n ? 0 : error_set(err, ERR_CORRUPT, "it names no objects");
 }

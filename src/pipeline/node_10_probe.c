@@ -328,13 +328,16 @@ static int mark_dirty(struct run *r, struct error *err)
  * cannot be. */
 static int check_gcc_plan(const struct run *r, struct error *err)
 {
+	struct place at;
+
 	if (toolchain_profile_kind(run_main_compiler(r)) != PROFILE_GCC)
 		return 0;
+	at = plan_second_round_at(&r->plan);
 	if (plan_has_second_round(&r->plan))
 		return error_set(err, ERR_CONFIG,
-			"'%s': 'context-sensitive' is asked for, and %s has no second training "
+			"%s:%d:%d: 'context-sensitive' is asked for, and %s has no second training "
 			"after inlining; leave it out, or build by clang",
-			r->plan.file, r->cc->version);
+			r->plan.file, at.line, at.column, r->cc->version);
 	if (r->given || !train_is_weighted(&r->plan.train))
 		return 0;
 	return error_set(err, ERR_CONFIG,

@@ -15,18 +15,27 @@ static bool wants(const struct run *r, enum plan_lto lto)
 	return wanted;
 }
 
+static int refuse_thin(const struct run *r, struct error *err)
+{
+	struct place at = r->plan.build.at;
+
+	for (size_t i = r->plan.n_variants; r->plan.build.lto != PLAN_LTO_THIN && i-- > 0;)
+		if (r->plan.variants[i].lto == PLAN_LTO_THIN)
+			at = r->plan.variants[i].at;
+	return error_set(err, ERR_CONFIG,
+		"%s:%d:%d: 'lto: thin' is asked for, and %s has one kind of link-time optimisation "
+		"only: "
+		"the whole program, in as many jobs as there are processors\nwrite 'lto: full'",
+		r->plan.file, at.line, at.column, r->cc->version);
+}
+
 /* cargo's program is linked as its rustc says. */
 static int find_linker(struct run *r, struct error *err)
 {
 	if (r->rustc || !r->cc || (!wants(r, PLAN_LTO_THIN) && !wants(r, PLAN_LTO_FULL)))
 		return 0;
 	if (r->cc->family == FAMILY_GCC)
-		return !wants(r, PLAN_LTO_THIN)
-			       ? 0
-			       : error_set(err, ERR_CONFIG,
-					 "'%s': 'lto: thin' is asked for, and %s has one kind of "
-					 "link-time optimisation only: full",
-					 r->plan.file, r->cc->version);
+		return wants(r, PLAN_LTO_THIN) ? refuse_thin(r, err) : 0;
 	return toolchain_lto_linker(r->cc, getenv("PATH"), &r->lto_linker, err);
 }
 
