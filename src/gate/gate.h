@@ -8,7 +8,9 @@
 #include "facts/past.h"
 #include "facts/profile_facts.h"
 #include "facts/staleness.h"
+#include "facts/stripped.h"
 #include "facts/training.h"
+#include "facts/unwinding.h"
 #include "facts/verdict.h"
 
 /* Everything a gate may look at. A pointer is NULL when that part of the build did not happen
@@ -33,6 +35,13 @@ struct gate_facts {
 	const struct elf_facts *final_binaries; /* the files that ship */
 	const char *const *final_names;
 	size_t n_final;
+	/* One per file that ships: before strip, of what it is held against, and what strip did.
+	 * NULL: not read. */
+	const struct unwind_facts *unwind, *unwind_before;
+	const struct strip_facts *strips;
+	/* `unwind_before` is of the same program before its layout; false: of the plain build. */
+	bool laid_out;
+	const struct unwind_proof *proof;
 	const struct comparisons *bench; /* n is 0: nothing was measured */
 	const char *machine;             /* on which it was measured */
 	/* The last release in the history that was measured; NULL: there is none. */

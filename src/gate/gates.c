@@ -133,6 +133,27 @@ const struct gate gates[] = {
 			  "clean what was built with them.",
 	},
 	{
+		.name = "strip-safe",
+		ONCE(GATE_FINAL),
+		.fn = gate_strip_safe,
+		.meaning = "Stripping changed nothing of what is loaded: segments, their bytes, "
+			   "and the sections in them.",
+		.default_bound = "0 differences.",
+		.remedy = "Strip with llvm-strip of the LLVM that laid the file out; GNU strip "
+			  "breaks what BOLT has written.",
+	},
+	{
+		.name = "unwind",
+		ONCE(GATE_FINAL),
+		.fn = gate_unwind,
+		.meaning = "Exceptions, panics and backtraces find their way: every function and "
+			   "cold part has its frame and landing pads.",
+		.default_bound = "0 faults that the build before did not have; `gates: unwind:` "
+				 "adds a command that must end alike.",
+		.remedy = "Leave out the step that loses .eh_frame, .eh_frame_hdr or "
+			  ".gcc_except_table, or lay nothing out.",
+	},
+	{
 		.name = "replay",
 		ONCE(GATE_FINAL),
 		.fn = gate_replay,
