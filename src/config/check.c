@@ -47,6 +47,21 @@ static void check_build(struct problems *ps, const struct node *build, const str
 					path_basename(b->binary.v[i]));
 }
 
+static void binary_names(struct strv *names, const struct plan *p)
+{
+	strv_split_words(names, "binary work");
+	for (size_t i = 0; i < p->build.binary.n; i++)
+		strv_addf(names, "binary.%s", path_basename(p->build.binary.v[i]));
+}
+
+static void check_gates(struct problems *ps, const struct node *gates, const struct plan *p)
+{
+	auto_strv struct strv names = STRV_INIT;
+
+	binary_names(&names, p);
+	check_text(ps, node_get(gates, "unwind"), &names);
+}
+
 static void check_pgo(struct problems *ps, const struct node *pgo, const struct plan *p)
 {
 	if (p->pgo.context_sensitive && p->build.tool == TOOL_CARGO)
@@ -102,9 +117,7 @@ static void program_names(struct strv *names, const struct plan *p)
 
 static void common_names(struct strv *names, const struct plan *p)
 {
-	strv_split_words(names, "binary work");
-	for (size_t i = 0; i < p->build.binary.n; i++)
-		strv_addf(names, "binary.%s", path_basename(p->build.binary.v[i]));
+	binary_names(names, p);
 	program_names(names, p);
 }
 
@@ -497,6 +510,7 @@ void check_plan(struct problems *ps, const struct node *root, struct plan *p)
 	auto_strv struct strv names = STRV_INIT;
 
 	check_build(ps, node_get(root, "build"), &p->build);
+	check_gates(ps, node_get(root, "gates"), p);
 	check_pgo(ps, node_get(root, "pgo"), p);
 	check_services(ps, node_get(train, "services"), p, &names);
 	check_peers(ps, node_get(bench, "peers"), p);

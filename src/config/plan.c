@@ -201,6 +201,7 @@ void plan_release(struct plan *p)
 	free(p->project);
 	free(p->version);
 	free(p->pgo.instrument_linker);
+	free(p->gates.unwind);
 	build_release(&p->build);
 	variants_release(p->variants, p->n_variants);
 	for (size_t i = 0; i < p->train.n_services; i++)

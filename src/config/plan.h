@@ -279,6 +279,7 @@ struct plan_gates {
 	int64_t max_missing;   /* -1: unset */
 	double stale;         /* of a reused profile's counts that may be lost: 0.02, the default */
 	double worse_margin;  /* of no-scenario-worse: 0.02 is 2 %, the default; below 0: off */
+	char *unwind;         /* command that must end alike with plain and final build; NULL */
 	bool worse_undecided; /* a scenario that is not shown to be within the margin stops, too */
 };
 

@@ -256,6 +256,10 @@ static const struct key gates[] = {
 		       "to "
 		       "functions that it does not fit any more; default 2%. Of a profile that was "
 		       "trained in the same build none may."},
+	{"unwind", KEY_TEXT, GATES(unwind),
+		.doc = "A shell command that throws, panics or prints a backtrace, such as "
+		       "`{binary} --self-test`: with the plain build it must end with exit code 0, "
+		       "with the released one alike, and print the same to its standard output."},
 	{"no-scenario-worse", KEY_PART, .read = read_worse,
 		.doc = "How much less a scenario may gain than in the last release: a percentage "
 		       "(default 2%), `off`, or a mapping."},

@@ -34,8 +34,8 @@ static int loaded_open(const char *path, struct loaded *ret, struct error *err)
 	ret->v = xcalloc(ret->n + 1, sizeof(*ret->v));
 	for (size_t i = 0; i < ret->n; i++)
 		if (!gelf_getphdr(ret->image.elf, (int)i, &ret->v[i]))
-			return error_set(err, ERR_CORRUPT, "'%s': program header %zu cannot be read",
-				path, i);
+			return error_set(err, ERR_CORRUPT,
+				"'%s': program header %zu cannot be read", path, i);
 	return 0;
 }
 
@@ -98,8 +98,8 @@ static void fault_headers(const struct loaded *b, const struct loaded *a, struct
 
 	if (x->e_type != y->e_type || x->e_machine != y->e_machine ||
 		memcmp(x->e_ident, y->e_ident, EI_NIDENT) != 0 || x->e_flags != y->e_flags)
-		strv_addf(&f->faults, "another kind of file (type %u, was %u)", y->e_type,
-			x->e_type);
+		strv_addf(
+			&f->faults, "another kind of file (type %u, was %u)", y->e_type, x->e_type);
 	if (x->e_entry != y->e_entry)
 		strv_addf(&f->faults, "entry point at 0x%llx, was 0x%llx",
 			(unsigned long long)y->e_entry, (unsigned long long)x->e_entry);
@@ -150,8 +150,8 @@ static void holes_of(const struct loaded *l, const GElf_Phdr *s, struct holes *h
 }
 
 /* Bytes that differ outside the holes; *first: offset of the first. */
-static uint64_t differences(const uint8_t *x, const uint8_t *y, uint64_t n, const struct holes *h,
-	uint64_t *first)
+static uint64_t differences(
+	const uint8_t *x, const uint8_t *y, uint64_t n, const struct holes *h, uint64_t *first)
 {
 	uint64_t differ = 0;
 
@@ -170,8 +170,8 @@ static uint64_t differences(const uint8_t *x, const uint8_t *y, uint64_t n, cons
 	return differ;
 }
 
-static void compare_bytes(const struct loaded *b, const struct loaded *a, size_t i,
-	struct strip_facts *f)
+static void compare_bytes(
+	const struct loaded *b, const struct loaded *a, size_t i, struct strip_facts *f)
 {
 	const GElf_Phdr *x = &b->v[i], *y = &a->v[i];
 	struct holes holes = {.n = 0};
@@ -186,8 +186,8 @@ static void compare_bytes(const struct loaded *b, const struct loaded *a, size_t
 		return;
 	holes_of(b, x, &holes);
 	holes_of(a, y, &holes);
-	differ = differences(b->map.p + x->p_offset, a->map.p + y->p_offset, x->p_filesz, &holes,
-		&first);
+	differ = differences(
+		b->map.p + x->p_offset, a->map.p + y->p_offset, x->p_filesz, &holes, &first);
 	f->bytes += x->p_filesz;
 	if (differ)
 		strv_addf(&f->faults,
@@ -196,8 +196,8 @@ static void compare_bytes(const struct loaded *b, const struct loaded *a, size_t
 			(unsigned long long)x->p_filesz, (unsigned long long)(x->p_vaddr + first));
 }
 
-static void compare_segment(const struct loaded *b, const struct loaded *a, size_t i,
-	struct strip_facts *f)
+static void compare_segment(
+	const struct loaded *b, const struct loaded *a, size_t i, struct strip_facts *f)
 {
 	const GElf_Phdr *x = &b->v[i], *y = &a->v[i];
 	const char *what = header_difference(x, y);
@@ -216,7 +216,7 @@ static void compare_segment(const struct loaded *b, const struct loaded *a, size
 				i, (unsigned long long)y->p_vaddr);
 		compare_bytes(b, a, i, f);
 	} else if (x->p_memsz && holder(b, x->p_vaddr, x->p_filesz, x->p_offset, x->p_filesz) &&
-		!holder(a, y->p_vaddr, y->p_filesz, y->p_offset, y->p_filesz)) {
+		   !holder(a, y->p_vaddr, y->p_filesz, y->p_offset, y->p_filesz)) {
 		strv_addf(&f->faults, "segment %zu (%s at 0x%llx) lies in no loaded segment", i,
 			segment_kind(y->p_type), (unsigned long long)y->p_vaddr);
 	}
@@ -227,13 +227,13 @@ static void compare_segment(const struct loaded *b, const struct loaded *a, size
 static bool is_loaded(const GElf_Shdr *s)
 {
 	return (s->sh_flags & SHF_ALLOC) && s->sh_size &&
-		!((s->sh_flags & SHF_TLS) && s->sh_type == SHT_NOBITS);
+	       !((s->sh_flags & SHF_TLS) && s->sh_type == SHT_NOBITS);
 }
 
 static bool held(const struct loaded *l, const GElf_Shdr *s)
 {
-	return holder(l, s->sh_addr, s->sh_size, s->sh_offset,
-		s->sh_type == SHT_NOBITS ? 0 : s->sh_size);
+	return holder(
+		l, s->sh_addr, s->sh_size, s->sh_offset, s->sh_type == SHT_NOBITS ? 0 : s->sh_size);
 }
 
 /* The loaded section of a name and address. */

@@ -167,7 +167,7 @@ static bool is_code(const struct elf_image *i, size_t section)
 	Elf_Scn *scn = section && section < SHN_LORESERVE ? elf_getscn(i->elf, section) : NULL;
 
 	return scn && gelf_getshdr(scn, &s) && (s.sh_flags & SHF_ALLOC) &&
-		(s.sh_flags & SHF_EXECINSTR);
+	       (s.sh_flags & SHF_EXECINSTR);
 }
 
 static void add_function(struct unwind_facts *f, const char *name, const GElf_Sym *s)

@@ -18,8 +18,7 @@ static bool open_sites(
 	uint8_t encoding;
 	uint64_t n;
 
-	*ret = (struct call_sites){
-		.r = unwind_reader(i, f->data), .at = f->data, .pads = f->start};
+	*ret = (struct call_sites){.r = unwind_reader(i, f->data), .at = f->data, .pads = f->start};
 	encoding = rd_u8(&ret->r);
 	if (encoding != PTR_OMIT)
 		ret->pads = unwind_pointer(&ret->r, ret->at, encoding, i->table.p_vaddr);

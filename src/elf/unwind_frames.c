@@ -8,8 +8,8 @@
 
 #define TABLE_VERSION 1
 
-__attribute__((format(printf, 4, 5))) static void fault(struct unwind_image *i,
-	enum unwind_kind kind, uint64_t pc, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static void fault(
+	struct unwind_image *i, enum unwind_kind kind, uint64_t pc, const char *fmt, ...)
 {
 	auto_buf struct buf b = BUF_INIT;
 	const char *name = pc ? unwind_name_at(i, pc) : "";
@@ -79,13 +79,13 @@ static void read_cie(struct unwind_image *i, struct frame_section *s, Dwarf_Off 
 		return;
 	s->cie = off;
 	s->readable = off < s->data->d_size &&
-		dwarf_next_cfi((const unsigned char *)i->elf.head.e_ident, s->data, true, off,
-			&next, &entry) == 0 &&
-		dwarf_cfi_cie_p(&entry) && read_augmentation(i, &entry.cie, &s->how);
+		      dwarf_next_cfi((const unsigned char *)i->elf.head.e_ident, s->data, true, off,
+			      &next, &entry) == 0 &&
+		      dwarf_cfi_cie_p(&entry) && read_augmentation(i, &entry.cie, &s->how);
 }
 
-static void read_fde(struct unwind_image *i, struct frame_section *s, Dwarf_Off off,
-	const Dwarf_FDE *fde)
+static void read_fde(
+	struct unwind_image *i, struct frame_section *s, Dwarf_Off off, const Dwarf_FDE *fde)
 {
 	uint64_t fields = s->at + (uint64_t)(fde->start - (const uint8_t *)s->data->d_buf);
 	struct reader r = reader_of(fde->start, (size_t)(fde->end - fde->start));
@@ -150,8 +150,8 @@ static uint64_t main_section(const struct unwind_image *i)
 	encoding = rd_u8(&r);
 	(void)rd_u16(&r);
 	return encoding == PTR_OMIT
-		? 0
-		: unwind_pointer(&r, i->table.p_vaddr, encoding, i->table.p_vaddr);
+		       ? 0
+		       : unwind_pointer(&r, i->table.p_vaddr, encoding, i->table.p_vaddr);
 }
 
 static int by_address(const void *a, const void *b)
@@ -191,9 +191,8 @@ static struct unwind_frame *frame_at(const struct unwind_image *i, uint64_t at)
 {
 	struct unwind_frame key = {.at = at};
 
-	return i->n_frames
-		? bsearch(&key, i->frames, i->n_frames, sizeof(*i->frames), by_address)
-		: NULL;
+	return i->n_frames ? bsearch(&key, i->frames, i->n_frames, sizeof(*i->frames), by_address)
+			   : NULL;
 }
 
 struct table {
@@ -247,8 +246,7 @@ static void table_entry(struct unwind_image *i, struct table *t)
 	if (f)
 		f->lists++;
 	if (f && f->start != start)
-		fault(i, UNWIND_TABLE, start,
-			"the table says 0x%llx of an FDE that is for 0x%llx",
+		fault(i, UNWIND_TABLE, start, "the table says 0x%llx of an FDE that is for 0x%llx",
 			(unsigned long long)start, (unsigned long long)f->start);
 	else if (!f && !t->dangling++)
 		fault(i, UNWIND_TABLE, start,
@@ -344,8 +342,8 @@ static bool executes(Dwarf_CFI *cfi, uint64_t pc)
 	Dwarf_Frame *frame = NULL;
 	Dwarf_Op *ops;
 	size_t n;
-	bool good = dwarf_cfi_addrframe(cfi, pc, &frame) == 0 &&
-		dwarf_frame_cfa(frame, &ops, &n) == 0;
+	bool good =
+		dwarf_cfi_addrframe(cfi, pc, &frame) == 0 && dwarf_frame_cfa(frame, &ops, &n) == 0;
 
 	free(frame);
 	return good;

@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
+#include "facts/fact_io.h"
+
+#define FORMAT "whet-unwind-1"
 
 void unwind_facts_release(struct unwind_facts *f)
 {
@@ -26,8 +30,8 @@ void unwind_fault_add(
 	struct unwind_facts *f, enum unwind_kind kind, const char *function, char *text)
 {
 	array_reserve(f->faults, f->n_faults, f->cap_faults);
-	f->faults[f->n_faults++] = (struct unwind_fault){
-		.kind = kind, .function = xstrdup(function), .text = text};
+	f->faults[f->n_faults++] =
+		(struct unwind_fault){.kind = kind, .function = xstrdup(function), .text = text};
 }
 
 static int by_name(const void *a, const void *b)
@@ -115,4 +119,55 @@ void unwind_proof_release(struct unwind_proof *p)
 	release_run(&p->plain);
 	release_run(&p->final);
 	memset(p, 0, sizeof(*p));
+}
+
+static json_t *run_json(const struct unwind_run *r)
+{
+	json_t *o = json_object();
+
+	json_set_text(o, "output", r->output);
+	json_set_text(o, "sha256", r->sha256);
+	json_set_text(o, "end", r->end);
+	json_object_set_new(o, "passed", json_boolean(r->passed));
+	return o;
+}
+
+static void run_from(const json_t *o, struct unwind_run *r)
+{
+	auto_free char *sha256 = json_opt_str(o, "sha256");
+
+	r->output = json_opt_str(o, "output");
+	r->end = json_opt_str(o, "end");
+	r->passed = json_is_true(json_object_get(o, "passed"));
+	if (sha256 && strlen(sha256) < sizeof(r->sha256))
+		memcpy(r->sha256, sha256, strlen(sha256) + 1);
+}
+
+int unwind_proof_write(const struct unwind_proof *p, const char *path, struct error *err)
+{
+	auto_json json_t *o = json_object();
+
+	json_set_text(o, "format", FORMAT);
+	json_set_text(o, "command", p->command);
+	json_object_set_new(o, "plain", run_json(&p->plain));
+	json_object_set_new(o, "final", run_json(&p->final));
+	return fact_write(o, path, err);
+}
+
+int unwind_proof_read(const char *path, struct unwind_proof *ret, struct error *err)
+{
+	auto_json json_t *o = fact_read(path, FORMAT, err);
+	struct unwind_proof p = {0};
+
+	if (!o)
+		return -1;
+	p.command = json_opt_str(o, "command");
+	run_from(json_object_get(o, "plain"), &p.plain);
+	run_from(json_object_get(o, "final"), &p.final);
+	if (!p.command || !p.plain.end || !p.final.end || !p.plain.output || !p.final.output) {
+		unwind_proof_release(&p);
+		return error_set(err, ERR_CORRUPT, "'%s' is no result of a proof", path);
+	}
+	*ret = p;
+	return 0;
 }

@@ -6,12 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/strv.h"
 
 /* A function, or one part of it, as the symbol table names it. Functions folded into one another
  * have the same start. */
 struct unwind_function {
-	char *name; /* linkage name of the function; that of a part without ".cold.0" and its kind */
+	char *name; /* linkage name of the function; that of a part without ".cold.0" and its kind
+		     */
 	char *part; /* what was taken off ("" for the part with the entry) */
 	uint64_t start, size;
 	bool framed;  /* FDEs cover its first and its last byte */
@@ -60,13 +62,16 @@ size_t unwind_name_length(const char *name);
 
 /* What a command printed and how it ended, with one build. */
 struct unwind_run {
-	char *output; /* standard output */
-	char *end;    /* "exit code 0", "signal 11 (Segmentation fault)" */
+	char *output;    /* the last lines of its standard output, for messages */
+	char sha256[65]; /* of all of it */
+	char *end;       /* "exit code 0", "signal 11 (Segmentation fault)" */
+	bool passed;     /* with exit code 0 */
 };
 /* The user's own proof (`gates: unwind:`). */
 struct unwind_proof {
 	char *command; /* NULL: there is none */
 	struct unwind_run plain, final;
-	bool passed; /* the plain build ended with exit code 0 */
 };
 void unwind_proof_release(struct unwind_proof *p);
+int unwind_proof_write(const struct unwind_proof *p, const char *path, struct error *err);
+int unwind_proof_read(const char *path, struct unwind_proof *ret, struct error *err);

@@ -77,6 +77,7 @@ static int replay_key(struct run *r, struct node_key *k, struct error *err)
 		sha256_file(path, file, NULL);
 		node_key_add_entry(k, "binaries", path_basename(path), file);
 	}
+	final_key(r, k);
 	node_key_end(k);
 	return result;
 }
@@ -102,14 +103,15 @@ static int replay_fresh(struct run *r, const struct node_key *k, struct error *e
 
 	if (cross_emulator(r) && cross_place(r, shipped, bin, &binaries, err) < 0)
 		return -1;
-	if (dir_create(folder, 0711, err) < 0 || train_run(&o, &r->track->replay, err) < 0)
+	if (dir_create(folder, 0711, err) < 0 || train_run(&o, &r->track->replay, err) < 0 ||
+		final_prove(r, err) < 0)
 		return -1;
 	run_note_driver(r, &r->track->replay);
 	if (node_gate(r, GATE_FINAL, err) < 0 ||
 		store_node_begin(&r->store, k->hex, &node, err) < 0)
 		return -1;
 	facts = path_join(node, "facts.json");
-	if (training_facts_write(&r->track->replay, facts, err) < 0)
+	if (training_facts_write(&r->track->replay, facts, err) < 0 || final_keep(r, node, err) < 0)
 		return -1;
 	record = json_object();
 	node_key_describe(k, record);
@@ -123,7 +125,7 @@ int node_check(struct run *r, struct error *err)
 	auto_key struct node_key key = {0};
 
 	if (ship(r, &r->plain, err) < 0 || ship(r, &r->track->optimised, err) < 0 ||
-		read_final_facts(r, err) < 0)
+		read_final_facts(r, err) < 0 || final_read(r, err) < 0)
 		return -1;
 	if (replay_key(r, &key, err) < 0)
 		return -1;
@@ -135,7 +137,8 @@ int node_check(struct run *r, struct error *err)
 	why_say_reused(r, record);
 	folder = store_node_folder(&r->store, key.hex);
 	facts = path_join(folder, "facts.json");
-	if (training_facts_read(facts, &r->track->replay, err) < 0)
+	if (training_facts_read(facts, &r->track->replay, err) < 0 ||
+		final_recall(r, folder, err) < 0)
 		return -1;
 	return node_gate(r, GATE_FINAL, err);
 }

@@ -96,6 +96,7 @@ static struct track *begin(struct run *r, const struct plan_variant *v)
 		t->final_facts = NULL;
 		t->final_names = NULL;
 		t->n_final = 0;
+		t->final = (struct final){0};
 		t->verdicts = (struct verdicts){0};
 		t->out = NULL;
 		t->own_profiles = false;

@@ -197,6 +197,7 @@ static void track_release_end(struct track *t)
 		elf_facts_release(&t->final_facts[i]);
 	free(t->final_facts);
 	free(t->final_names);
+	final_release(&t->final);
 	build_out_release(&t->optimised);
 	training_facts_release(&t->replay);
 	verdicts_release(&t->verdicts);

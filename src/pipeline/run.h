@@ -10,6 +10,7 @@
 #include "facts/training.h"
 #include "facts/verdict.h"
 #include "gate/gate.h"
+#include "pipeline/final.h"
 #include "pipeline/key.h"
 #include "pipeline/pipeline.h"
 #include "store/source.h"
@@ -72,6 +73,7 @@ struct track {
 	struct elf_facts *final_facts;
 	const char **final_names;
 	size_t n_final;
+	struct final final;
 	/* Of a variant alone: what its gates say; those of the plan's own are the report's. */
 	struct verdicts verdicts;
 	char *out; /* why it can be neither compared nor released; NULL: it can */

@@ -29,5 +29,7 @@ int release_take_out(
 /* Strips a copy: symbol table and debug sections out, by the first of llvm-strip and strip in PATH;
  * own: path of one that is asked before them, NULL: none. ERR_ENVIRONMENT when there is none;
  * ERR_CHILD when it fails or leaves something that is no ELF file or larger than before. llvm-strip
- * comes first because GNU strip breaks files that a post-link optimiser laid out. */
+ * comes first because GNU strip breaks files that a post-link optimiser laid out; of such a file
+ * the newest llvm-strip-NN is asked before all others. A result that would not be loaded as the
+ * file is (elf/elf_strip.h) is taken only when there is no other one. */
 int release_strip(const char *from, const char *to, const char *own, struct error *err);

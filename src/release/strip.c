@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/proc.h"
+#include "elf/elf_strip.h"
 #include "release/release.h"
 
 #define STRIP_TIMEOUT_NS (120 * NS_PER_S)
@@ -24,21 +25,42 @@ static bool is_elf(const char *path, uint64_t *size)
 	return elf;
 }
 
+/* LLVM majors that are looked for, newest first. */
+#define LLVM_NEWEST 40
+#define LLVM_OLDEST 14
+
+static void add_program(struct strv *ret, const char *name)
+{
+	char *found = path_find_program(name, getenv("PATH"), NULL);
+
+	if (found)
+		strv_take(ret, found);
+}
+
+/* What BOLT has written needs a recent llvm-strip: that of LLVM 14 moves a segment to a place in
+ * the file from which it cannot be loaded, as GNU strip does. */
+static void add_newest(struct strv *ret)
+{
+	for (int v = LLVM_NEWEST; v >= LLVM_OLDEST; v--) {
+		auto_free char *name = xasprintf("llvm-strip-%d", v);
+
+		add_program(ret, name);
+	}
+}
+
 /* In this order. llvm-strip refuses programs that are linked statically with glibc (its section
  * .rela.plt has no symbol table): then the next one is asked. */
-static int find_strips(const char *own, struct strv *ret, struct error *err)
+static int find_strips(const char *own, bool by_bolt, struct strv *ret, struct error *err)
 {
 	static const char *const names[] = {"llvm-strip", "strip", "llvm-strip-22", "llvm-strip-19",
 		"llvm-strip-16", "llvm-strip-14"};
 
+	if (by_bolt)
+		add_newest(ret);
 	if (own)
 		strv_add(ret, own);
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		char *found = path_find_program(names[i], getenv("PATH"), NULL);
-
-		if (found)
-			strv_take(ret, found);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		add_program(ret, names[i]);
 	if (ret->n)
 		return 0;
 	return error_set(err, ERR_ENVIRONMENT,
@@ -97,17 +119,51 @@ static int try_strip(
 	return 0;
 }
 
+/* Whether what is loaded is as before. */
+static bool is_safe(const char *from, const char *to)
+{
+	struct strip_facts f = {0};
+	bool safe = elf_strip_compare(from, to, &f, NULL) == 0 && f.faults.n == 0;
+
+	strip_facts_release(&f);
+	return safe;
+}
+
+/* The first result that loads as the file did; where there is none, the first one at all: the gate
+ * strip-safe says what is wrong with it. 1: there is a result in `temporary`. */
+static int strip_with(const struct strv *programs, const char *from, const char *temporary,
+	struct error *first, struct error *err)
+{
+	auto_free char *unsafe = xasprintf("%s-unsafe", temporary);
+	bool has_unsafe = false;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < programs->n; i++) {
+		r = try_strip(programs->v[i], from, temporary, first, err);
+		if (r <= 0 || is_safe(from, temporary))
+			continue;
+		r = 0;
+		if (!has_unsafe && file_rename(temporary, unsafe, err) < 0)
+			return -1;
+		has_unsafe = true;
+	}
+	if (r == 0 && has_unsafe)
+		return file_rename(unsafe, temporary, err) < 0 ? -1 : 1;
+	if (has_unsafe)
+		(void)unlink(unsafe);
+	return r;
+}
+
 int release_strip(const char *from, const char *to, const char *own, struct error *err)
 {
 	auto_free char *temporary = xasprintf("%s.strip", to);
 	auto_strv struct strv programs = STRV_INIT;
 	struct error first = ERROR_INIT;
-	int r = 0;
+	int r;
 
-	if (find_strips(own, &programs, err) < 0)
+	if (find_strips(own, elf_by_bolt(from), &programs, err) < 0)
 		return -1;
-	for (size_t i = 0; r == 0 && i < programs.n; i++)
-		r = try_strip(programs.v[i], from, temporary, &first, err);
+	r = strip_with(&programs, from, temporary, &first, err);
 	if (r == 0)
 		error_move(err, &first);
 	error_release(&first);

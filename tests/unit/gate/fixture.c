@@ -284,6 +284,35 @@ static void make_last(struct past_build *b)
 	make_bench(&b->bench);
 }
 
+static void add_part(
+	struct unwind_facts *f, const char *name, const char *part, uint64_t start, bool handles)
+{
+	array_reserve(f->functions, f->n_functions, f->cap_functions);
+	f->functions[f->n_functions++] = (struct unwind_function){.name = xstrdup(name),
+		.part = xstrdup(part),
+		.start = start,
+		.size = 64,
+		.framed = true,
+		.handles = handles};
+	f->n_parts += *part != '\0';
+	f->n_frames++;
+}
+
+static void make_final(struct fixture *x)
+{
+	struct unwind_facts *both[] = {&x->before, &x->unwind};
+
+	for (size_t i = 0; i < ARRAY_SIZE(both); i++) {
+		add_part(both[i], "main", "", 0x1000, false);
+		add_part(both[i], "tiny", "", 0x2000, false);
+		add_part(both[i], "work", "", 0x3000, true);
+		both[i]->n_pads = 3;
+	}
+	add_part(&x->unwind, "work", ".cold.0", 0x9000, true);
+	x->strips = (struct strip_facts){
+		.stripped = true, .n_segments = 13, .n_sections = 28, .bytes = 4096};
+}
+
 void fixture_make(struct fixture *x)
 {
 	static const char *const names[] = {"prog"};
@@ -308,6 +337,7 @@ void fixture_make(struct fixture *x)
 	x->final.executable = true;
 	make_bench(&x->bench);
 	make_last(&x->last);
+	make_final(x);
 	x->facts = (struct gate_facts){
 		.bounds = &x->bounds,
 		.plain = &x->plain,
@@ -322,6 +352,11 @@ void fixture_make(struct fixture *x)
 		.final_binaries = &x->final,
 		.final_names = names,
 		.n_final = 1,
+		.unwind = &x->unwind,
+		.unwind_before = &x->before,
+		.strips = &x->strips,
+		.laid_out = true,
+		.proof = &x->proof,
 		.bench = &x->bench,
 		.machine = "a processor, 2 of them",
 		.last_release = &x->last,
@@ -338,6 +373,10 @@ void fixture_release(struct fixture *x)
 	profile_facts_release(&x->profile);
 	provenance_release(&x->provenance);
 	strv_release(&x->final.profile_marks);
+	unwind_facts_release(&x->unwind);
+	unwind_facts_release(&x->before);
+	strip_facts_release(&x->strips);
+	unwind_proof_release(&x->proof);
 	comparisons_release(&x->bench);
 	past_build_release(&x->last);
 	verdicts_release(&x->verdicts);

@@ -10,6 +10,10 @@ struct fixture {
 	struct profile_facts profile;
 	struct provenance provenance;
 	struct elf_facts final;
+	/* Three functions, of which one has landing pads and was split. */
+	struct unwind_facts unwind, before;
+	struct strip_facts strips;
+	struct unwind_proof proof;
 	struct comparisons bench;
 	struct past_build last;
 	struct gate_facts facts;
@@ -37,6 +41,12 @@ void fixture_add_gain(struct comparisons *c, const char *scenario, const char *v
 struct process_evidence *fixture_add_process(struct training_facts *t, pid_t pid);
 void set_text(char **to, const char *text); /* frees the old one */
 
+/* Faults of unwind and of strip-safe. */
+void cold_part_without_frame(struct fixture *x);
+void strip_moved_segment(struct fixture *x);
+
+void test_final_cases(void **state);
+void test_part_names(void **state);
 void test_docs_and_table_agree(void **state);
 void test_bounds(void **state);
 void test_other_linker(void **state);

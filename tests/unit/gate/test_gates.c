@@ -627,6 +627,8 @@ static const struct fault {
 	{"hook left", hook_left, "not-instrumented-any-more", "prog: symbol of the fork hook"},
 	{"no section headers", sections_cut_off, "not-instrumented-any-more",
 		"cannot be ruled out"},
+	{"a cold part has no frame", cold_part_without_frame, "unwind", "work.cold.0 at 0x9000"},
+	{"strip broke it", strip_moved_segment, "strip-safe", "section .eh_frame at 0x600000"},
 	{"replay deviates", replay_deviates, "replay", "POST /form: expected 200, got no answer"},
 	{"replay too short", replay_too_short, "replay",
 		"1000 requests in the training, 10 in the"},
@@ -780,6 +782,8 @@ int main(void)
 		cmocka_unit_test(test_skipped_with_given_profile),
 		cmocka_unit_test(test_worse_outcomes),
 		cmocka_unit_test(test_worse_skips),
+		cmocka_unit_test(test_final_cases),
+		cmocka_unit_test(test_part_names),
 		cmocka_unit_test(test_docs_and_table_agree),
 	};
 
