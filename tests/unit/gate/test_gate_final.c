@@ -64,6 +64,7 @@ static void new_function(struct fixture *x)
 static void data_lost(struct fixture *x)
 {
 	function(&x->unwind, "work", "")->handles = false;
+	function(&x->unwind, "work", ".cold.0")->handles = false;
 }
 
 static void data_lost_against_plain(struct fixture *x)
