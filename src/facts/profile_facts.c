@@ -12,6 +12,7 @@
 void profile_facts_release(struct profile_facts *p)
 {
 	free(p->sha256);
+	free(p->beside_sha256);
 	for (size_t i = 0; i < p->n; i++)
 		free(p->v[i].key);
 	free(p->v);
@@ -21,6 +22,7 @@ void profile_facts_release(struct profile_facts *p)
 void provenance_release(struct provenance *p)
 {
 	free(p->profile);
+	free(p->beside);
 	free(p->source);
 	free(p->training);
 	free(p->target);
@@ -49,6 +51,8 @@ int provenance_write(const struct provenance *p, const char *path, struct error 
 
 	json_object_set_new(o, "format", json_string(PROVENANCE_FORMAT));
 	json_set_text(o, "profile", p->profile);
+	if (p->beside)
+		json_set_text(o, "beside", p->beside);
 	json_set_text(o, "source", p->source);
 	json_set_text(o, "training", p->training);
 	json_set_text(o, "target", p->target);
@@ -75,6 +79,7 @@ int provenance_read(const char *path, struct provenance *ret, struct error *err)
 		provenance_release(&p);
 		return error_context(err, "profile provenance '%s'", path);
 	}
+	fact_take_str(o, "beside", &p.beside);
 	fact_take_str(o, "project", &p.project);
 	fact_take_str(o, "created", &p.created);
 	fact_take_str(o, "commit", &p.commit);

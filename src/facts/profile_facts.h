@@ -19,12 +19,18 @@ struct profile_function {
 	bool single_block;  /* known to have no branch, whatever the hash says */
 	double count;       /* all of them together */
 	bool second;        /* its counters were put in after inlining, by the second round */
+	bool gcc;           /* counted by gcc's counters; key and hash are then of its kind */
 };
 
 struct profile_facts {
 	char *sha256;                 /* of the profile as published */
 	uint64_t functions, executed; /* of the first round */
 	uint64_t second_functions, second_executed;
+	/* Of these, what gcc's counters counted, in a program that has LLVM's, too. */
+	uint64_t gcc_functions, gcc_executed;
+	/* Of such a program: digest of the profile of the other kind of counters than the main
+	 * compiler's; NULL: the program has one kind. */
+	char *beside_sha256;
 	uint64_t total_count;   /* of all counters */
 	bool context_sensitive; /* it holds counts of a second round */
 	bool left_out; /* the compilers do not get the functions whose counts are all zero */
@@ -36,10 +42,11 @@ struct profile_facts {
 
 /* Where a profile comes from: published beside it, checked when it is used again. */
 struct provenance {
-	char *profile;           /* digest of the profile's file */
-	char *source;            /* digest of the sources that were trained */
-	char *training;          /* digest of the training plan */
-	char *target;            /* target triple */
+	char *profile;  /* digest of the profile's file */
+	char *beside;   /* of the file of the other kind of counters; NULL: there is none */
+	char *source;   /* digest of the sources that were trained */
+	char *training; /* digest of the training plan */
+	char *target;   /* target triple */
 	char *project, *created; /* created: RFC 3339 UTC */
 	char *commit;            /* that was trained, `-dirty` behind it; NULL: not known */
 	/* The build that took it instead of training: digest of its sources, and commit. NULL: it

@@ -67,6 +67,7 @@ void process_evidence_release(struct process_evidence *p)
 {
 	free(p->launch);
 	free(p->file);
+	free(p->lacks);
 	free(p->command);
 	free(p->detail);
 	memset(p, 0, sizeof(*p));
@@ -130,6 +131,8 @@ static json_t *process_json(const struct process_evidence *p)
 		json_object_set_new(o, "snapshot", json_true());
 	json_object_set_new(o, "state", json_string(raw_state_name(p->state)));
 	json_set_text(o, "file", p->file);
+	if (p->lacks)
+		json_set_text(o, "lacks", p->lacks);
 	json_set_text(o, "command", p->command);
 	if (p->cause)
 		json_set_text(o, "cause", cause_names[p->cause]);
@@ -225,6 +228,7 @@ static int processes_from_json(const json_t *a, struct training_facts *t, struct
 		p.snapshot = json_opt_bool(o, "snapshot", false);
 		p.cause = (enum flush_cause)cause;
 		fact_take_str(o, "file", &p.file);
+		fact_take_str(o, "lacks", &p.lacks);
 		fact_take_str(o, "command", &p.command);
 		fact_take_str(o, "detail", &p.detail);
 		array_reserve(t->processes, t->n_processes, t->cap_processes);

@@ -69,6 +69,9 @@ struct process_evidence {
 	bool snapshot; /* whet took its profile from outside before it was killed */
 	enum raw_state state;
 	char *file; /* its raw profile, relative to the training's folder; NULL when missing */
+	/* Of a program with both kinds of counters: whose profile state and file tell of, "gcc" or
+	 * "llvm", when not both are valid; else NULL. */
+	char *lacks;
 	/* Of one that left none: */
 	char *command; /* its command line; NULL: not seen */
 	enum flush_cause cause;

@@ -115,6 +115,7 @@ static bool without_data(const struct gate_facts *f, const struct executed *e,
 	auto_free bool *seen = xcalloc(e->n + 1, sizeof(*seen));
 	auto_missing struct missing missing = {0};
 	bool listed = mark_executed(e, b, seen);
+	size_t all[2] = {0}, none[2] = {0}; /* LLVM's and gcc's */
 
 	for (size_t k = 0; k < ARRAY_SIZE(others); k++)
 		listed = mark_executed(e, binary_named(others[k], b->name), seen) || listed;
@@ -123,10 +124,20 @@ static bool without_data(const struct gate_facts *f, const struct executed *e,
 	for (size_t i = 0; i < e->n; i++) {
 		if (listed && !seen[i])
 			continue;
-		++*executed;
-		*without += lacks_data(&e->v[i], &missing.first);
+		all[e->v[i].gcc]++;
+		none[e->v[i].gcc] += lacks_data(&e->v[i], &missing.first);
 	}
-	return *without == *executed;
+	/* Neither kind of counters hides behind the other. */
+	for (size_t k = 0; k < ARRAY_SIZE(all); k++) {
+		if (!all[k] || none[k] < all[k])
+			continue;
+		*executed = all[k];
+		*without = none[k];
+		return true;
+	}
+	*executed = all[0] + all[1];
+	*without = none[0] + none[1];
+	return !*executed;
 }
 
 const struct binary_fact *binary_without_data(

@@ -52,6 +52,7 @@ void executed_of(const struct profile_facts *p, struct executed *ret)
 		x.codegen_unit = is_codegen_unit(x.key, x.path_n);
 		x.context = p->v[i].hash & PROFILE_CONTEXT_SENSITIVE;
 		x.count = p->v[i].max_count;
+		x.gcc = p->gcc_functions && p->v[i].gcc;
 		x.single_block = p->v[i].single_block ||
 				 (p->v[i].hash & ~PROFILE_CONTEXT_SENSITIVE) == SINGLE_BLOCK_HASH;
 		array_reserve(e.v, e.n, cap);
@@ -93,9 +94,12 @@ void left_out_of(const struct profile_facts *p, struct left_out *ret)
 		const char *key = p->v[i].key, *name = executed_name(key);
 		bool executed = false;
 
+		/* gcc's are never left out: an option tells it what to make of them. */
 		for (end = i; end < p->n && strcmp(p->v[end].key, key) == 0; end++)
-			executed = executed || p->v[end].max_count;
+			executed = executed || (p->v[end].max_count && !p->v[end].gcc);
 		for (size_t k = i; !executed && k < end; k++) {
+			if (p->v[k].gcc)
+				continue;
 			left_out_add(&l, key, p->v[k].hash);
 			if (name != key)
 				left_out_add(&l, name, p->v[k].hash);

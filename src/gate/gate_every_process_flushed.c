@@ -19,6 +19,15 @@ static const char *origin_text(enum process_origin o)
 	return "made without the fork handlers";
 }
 
+/* Of a program with both kinds of counters. */
+static const char *half_text(const struct process_evidence *p)
+{
+	if (!p->lacks)
+		return "";
+	return strcmp(p->lacks, "gcc") == 0 ? " of what gcc compiled"
+					    : " of what clang or rustc compiled";
+}
+
 static void describe(const struct process_evidence *p, struct evidence *e)
 {
 	const char *launch = p->launch ? p->launch : "?";
@@ -32,8 +41,8 @@ static void describe(const struct process_evidence *p, struct evidence *e)
 			p->command ? p->command : "");
 		return;
 	}
-	buf_addf(&b, "pid %d (launch '%s', %s by %d): %s profile", (int)p->pid, launch,
-		origin_text(p->origin), (int)p->parent, raw_state_name(p->state));
+	buf_addf(&b, "pid %d (launch '%s', %s by %d): %s profile%s", (int)p->pid, launch,
+		origin_text(p->origin), (int)p->parent, raw_state_name(p->state), half_text(p));
 	if (p->signal)
 		buf_addf(&b, ", ended by signal %d (%s)", p->signal, strsignal(p->signal));
 	else if (p->file)

@@ -71,6 +71,9 @@ void gate_min_functions(const struct gate_facts *f, struct verdicts *vs)
 			"counters put in after inlining: %" PRIu64 " of %" PRIu64
 			" functions executed",
 			f->profile->second_executed, f->profile->second_functions);
+	if (f->profile->gcc_functions)
+		evidence_add(&e, "counted by gcc: %" PRIu64 " of %" PRIu64 " functions executed",
+			f->profile->gcc_executed, f->profile->gcc_functions);
 	evidence_add(&e, "profile %.12s: %" PRIu64 " of %" PRIu64 " functions executed",
 		f->profile->sha256 ? f->profile->sha256 : "?", f->profile->executed,
 		f->profile->functions);

@@ -27,8 +27,12 @@ struct use {
 	struct evidence hard, soft, exceptions;
 	size_t judged, differ, equal, opaque, unpaired, stale;
 	size_t branchy_differ, branchy_equal;
-	uint64_t largest;                 /* count of the profile */
+	uint64_t largest[2];              /* count of the profile, of LLVM's counters and gcc's */
 	size_t own_differ, own_equal_hot; /* of the binary that is looked at */
+	/* Of each kind of counters: LLVM's, gcc's. */
+	struct {
+		size_t differ, equal_hot;
+	} kind[2];
 };
 
 /* Below this part of the largest count a function may be neither hot nor cold. */
@@ -42,6 +46,7 @@ struct state {
 	size_t branchy;      /* of them, with more than one basic block */
 	size_t stale;        /* of them, reported as mismatched */
 	bool hot;            /* one of them with branches is */
+	bool gcc;            /* they are gcc's, in a program that has LLVM's counters, too */
 	const char *missing; /* one of them that was reported as missing, or NULL */
 };
 
@@ -123,8 +128,9 @@ static void look_at(struct use *u, const struct object_fact *with_functions, str
 		if (!x)
 			continue;
 		s->executed++;
+		s->gcc |= x->gcc;
 		s->branchy += !x->single_block;
-		s->hot |= !x->single_block && x->count >= u->largest / HOT_PART;
+		s->hot |= !x->single_block && x->count >= u->largest[x->gcc] / HOT_PART;
 		d = diag_of(s->record, x);
 		if (d && d->kind == DIAG_MISMATCH)
 			s->stale++;
@@ -155,6 +161,7 @@ static void judge_unchanged(struct use *u, const struct state *s, const char *la
 	u->equal++;
 	u->branchy_equal += s->branchy > 0;
 	u->own_equal_hot += s->hot;
+	u->kind[s->gcc].equal_hot += s->hot;
 	if (s->missing)
 		evidence_add(&u->soft,
 			"%s: its code equals the plain build's, and the compiler found no data for "
@@ -189,6 +196,7 @@ static void judge_code(struct use *u, const struct state *s, const char *label)
 	}
 	u->differ++;
 	u->own_differ++;
+	u->kind[s->gcc].differ++;
 	u->branchy_differ += s->branchy > 0;
 }
 
@@ -310,14 +318,24 @@ static void judge_whole(struct use *u)
 			u->opaque);
 }
 
-static uint64_t largest_count(const struct executed *e)
+/* What one kind of compilers made may not hide behind what the other made. */
+static void judge_kinds(struct use *u)
 {
-	uint64_t largest = 0;
+	static const char *const by[] = {"clang or rustc", "gcc"};
 
+	for (size_t k = 0; u->f->profile->gcc_functions && k < ARRAY_SIZE(by); k++)
+		if (u->kind[k].equal_hot && !u->kind[k].differ)
+			evidence_add(&u->soft,
+				"none of the %zu objects by %s that execute hot code with branches "
+				"differs from the plain build's",
+				u->kind[k].equal_hot, by[k]);
+}
+
+static void find_largest(const struct executed *e, uint64_t *ret)
+{
 	for (size_t i = 0; i < e->n; i++)
-		if (e->v[i].count > largest)
-			largest = e->v[i].count;
-	return largest;
+		if (e->v[i].count > ret[e->v[i].gcc])
+			ret[e->v[i].gcc] = e->v[i].count;
 }
 
 static void judge_binary(struct use *u, const struct binary_fact *b)
@@ -418,10 +436,11 @@ void gate_profile_was_used(const struct gate_facts *f, struct verdicts *vs)
 	index_units(f->plain, &u.plain);
 	index_units(f->optimised, &u.optimised);
 	judge_records(&u);
-	u.largest = largest_count(&u.executed);
+	find_largest(&u.executed, u.largest);
 	for (size_t i = 0; i < f->optimised->n_binaries; i++)
 		judge_binary(&u, &f->optimised->binaries[i]);
 	judge_whole(&u);
+	judge_kinds(&u);
 	give_verdict(&u, vs);
 	use_release(&u);
 }

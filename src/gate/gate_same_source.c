@@ -99,6 +99,9 @@ static void judge_given(const struct gate_facts *f, struct evidence *e)
 	}
 	expect(e, "another file than the one its provenance describes", p->profile,
 		f->profile->sha256);
+	/* One half of it may have been left out, which was said. */
+	if (f->profile->beside_sha256)
+		expect(e, "another file beside it", p->beside, f->profile->beside_sha256);
 	if (!f->profile->reused)
 		expect(e, "another source", p->source, f->source_digest);
 	expect(e, "another training plan", p->training, f->training_digest);

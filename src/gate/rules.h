@@ -61,6 +61,7 @@ struct executed_function {
 	uint64_t count;    /* its largest counter */
 	bool single_block; /* its structural hash is that of a function without a branch */
 	bool context;      /* a context-sensitive record */
+	bool gcc;          /* counted by gcc's counters, in a program that has LLVM's, too */
 };
 
 struct executed {

@@ -51,12 +51,18 @@ static bool compiles(const struct compile_record *r)
 	       (r->kind == CALL_COMPILE || r->kind == CALL_COMPILE_LINK || r->kind == CALL_RUSTC);
 }
 
-static bool tells(const struct compile_record *r)
+static bool was_told(const struct compile_record *r, const char *option)
 {
 	for (size_t i = 0; i < r->added.n; i++)
-		if (strstr(r->added.v[i], "-pgo-trace-func-hash="))
+		if (strstr(r->added.v[i], option))
 			return true;
 	return false;
+}
+
+/* gcc's are judged apart: fate_by_gcc(). */
+static bool tells(const struct compile_record *r)
+{
+	return was_told(r, "-pgo-trace-func-hash=") || was_told(r, "-fprofile-correction");
 }
 
 static void add_record(struct fit *t, const struct compile_record *r)
@@ -161,6 +167,16 @@ static bool complained(const struct fit *t, const struct executed_function *x)
 	return text_set_has(&t->mismatched, x->name) || text_set_has(&t->mismatched, x->key);
 }
 
+enum fate { FATE_TAKEN, FATE_STALE, FATE_GONE, FATE_UNKNOWN };
+
+/* gcc tells no lookups. Its profile is used for the sources that were trained alone. */
+static enum fate fate_by_gcc(const struct fit *t, const struct executed_function *x)
+{
+	if (complained(t, x))
+		return FATE_STALE;
+	return text_set_has(&t->missing, x->name) ? FATE_GONE : FATE_TAKEN;
+}
+
 /* Threads write piece by piece, so a name stands whole in what became of two lines. */
 static bool is_garbled(const struct fit *t, const struct executed_function *x)
 {
@@ -170,12 +186,12 @@ static bool is_garbled(const struct fit *t, const struct executed_function *x)
 	return false;
 }
 
-enum fate { FATE_TAKEN, FATE_STALE, FATE_GONE, FATE_UNKNOWN };
-
 static enum fate fate_of(const struct fit *t, const struct executed_function *x)
 {
 	enum fate fate = FATE_GONE;
 
+	if (x->gcc)
+		return fate_by_gcc(t, x);
 	for (size_t i = first_named(t, x->name); i < t->n && strcmp(t->v[i].of->name, x->name) == 0;
 		i++) {
 		const struct sought_function *s = t->v[i].of;

@@ -1,7 +1,8 @@
 /* Compilers beside the plan's own. The plain build tells which ones the project calls: a build
  * script that compiles C by an older clang than rustc's LLVM, a makefile with a compiler for one
  * file. Each gets flags and a profile like the main one; where the layouts of their counters
- * differ, a runtime of its own (wrap/retag.h). */
+ * differ, a runtime of its own (wrap/retag.h). What is of the other kind, clang beside gcc or gcc
+ * beside clang and rustc, is kinds.c's. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "base/mem.h"
 #include "pipeline/cross.h"
 #include "pipeline/run.h"
+#include "wrap/node.h"
 #include "wrap/wrap.h"
 
 static bool same_program(const char *a, const char *b)
@@ -27,12 +29,13 @@ static const struct compiler *known(const struct run *r, const char *tool)
 	return NULL;
 }
 
-static bool is_clang(const char *tool)
+/* Those that can stand beside the plan's own: in a program by gcc, clang's; in another one, gcc's,
+ * too. */
+static bool may_take_part(const struct run *r, const char *tool)
 {
-	char real[PATH_MAX];
+	enum compiler_family family = compiler_family_of(tool);
 
-	return strstr(path_basename(tool), "clang") ||
-	       (realpath(tool, real) && strstr(path_basename(real), "clang"));
+	return family == FAMILY_CLANG || (family == FAMILY_GCC && run_main_of(r, PROFILE_LLVM));
 }
 
 /* What is to be said of it has been said by the probe. */
@@ -49,7 +52,8 @@ static int add(struct run *r, const char *tool, struct error *err)
 	int result = 0;
 
 	if (cross_probe(r, NULL, tool, getenv("PATH"), &c, &why) == 0) {
-		if (c.family == FAMILY_CLANG && c.runtime && r->n_compilers < RUN_COMPILERS_MAX)
+		if ((c.family == FAMILY_CLANG || c.family == FAMILY_GCC) && c.runtime &&
+			r->n_compilers < RUN_COMPILERS_MAX)
 			r->compilers[r->n_compilers++] = c;
 		else
 			compiler_release(&c);
@@ -76,42 +80,13 @@ static int add_called(struct run *r, struct error *err)
 			continue;
 		strv_add(&tools, c->tool);
 	}
-	/* gcc's runtime takes the objects of its own version alone. */
-	if (toolchain_profile_kind(run_main_compiler(r)) != PROFILE_LLVM)
-		return 0;
 	/* The order of the calls is another one each time. */
 	strv_sort(&tools);
 	for (size_t i = 0; i < tools.n; i++)
-		if (is_clang(tools.v[i]) && !known(r, tools.v[i]) && !is_zig(r, tools.v[i]) &&
-			add(r, tools.v[i], err) < 0)
+		if (may_take_part(r, tools.v[i]) && !known(r, tools.v[i]) &&
+			!is_zig(r, tools.v[i]) && add(r, tools.v[i], err) < 0)
 			return -1;
 	return 0;
-}
-
-/* The plain build did not know yet that these calls are the target's like any other. */
-static void reclass(struct run *r)
-{
-	struct build_facts *f = &r->plain.facts;
-
-	for (size_t i = 0; i < f->log.n; i++) {
-		struct compile_record *c = &f->log.v[i];
-		const struct compiler *by =
-			c->class == CLASS_FOREIGN && c->tool ? known(r, c->tool) : NULL;
-
-		if (!by || by->family != FAMILY_CLANG)
-			continue;
-		c->class = CLASS_TARGET;
-		free(c->why);
-		c->why = xstrdup("by a compiler beside the plan's own");
-		for (size_t b = 0; b < f->n_binaries; b++)
-			for (size_t k = 0; k < f->binaries[b].n_objects; k++) {
-				struct object_fact *o = &f->binaries[b].objects[k];
-
-				if (o->class == OBJECT_FOREIGN && o->record &&
-					strcmp(o->record, c->id) == 0)
-					o->class = OBJECT_TARGET;
-			}
-	}
 }
 
 static bool has_runtime(const struct run *r, int raw)
@@ -128,7 +103,7 @@ static const struct compiler *newest_of(const struct run *r, int raw)
 	const struct compiler *best = NULL;
 
 	for (size_t i = 0; i < r->n_compilers; i++)
-		if (wrap_other_layout(run_main_compiler(r), &r->compilers[i]) == raw &&
+		if (wrap_other_layout(run_main_of(r, PROFILE_LLVM), &r->compilers[i]) == raw &&
 			(!best || r->compilers[i].llvm > best->llvm))
 			best = &r->compilers[i];
 	return best;
@@ -139,7 +114,7 @@ static int make_runtimes(struct run *r, const struct compiler *linker, struct er
 	auto_free char *folder = store_path(&r->store, "hook");
 
 	for (size_t i = 0; i < r->n_compilers; i++) {
-		int raw = wrap_other_layout(run_main_compiler(r), &r->compilers[i]);
+		int raw = wrap_other_layout(run_main_of(r, PROFILE_LLVM), &r->compilers[i]);
 		char *out;
 
 		if (!raw || has_runtime(r, raw))
@@ -165,8 +140,9 @@ int run_probe_beside(struct run *r, struct error *err)
 
 	if (add_called(r, err) < 0)
 		return -1;
-	reclass(r);
 	if (r->n_compilers != before)
 		run_identify_toolchain(r);
+	if (run_choose_beside(r, err) < 0)
+		return -1;
 	return make_runtimes(r, run_hook_compiler(r), err);
 }

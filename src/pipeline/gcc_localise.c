@@ -18,7 +18,8 @@ struct localising {
 	char *from, *to; /* unpacked; made */
 	struct gcc_index index;
 	struct gcda **data;
-	size_t n_fixed; /* executed functions that may be lost in another folder */
+	struct profile_facts *facts; /* NULL: not asked for */
+	size_t n_fixed;              /* executed functions that may be lost in another folder */
 	struct gcc_rename *all;
 	size_t n_all, cap_all;
 };
@@ -93,7 +94,7 @@ static bool is_fixed(const struct gcc_named *f)
 static void note_function(
 	struct localising *l, const struct gcc_indexed *o, const struct gcda_function *g)
 {
-	struct profile_facts *p = &l->r->track->profile;
+	struct profile_facts *p = l->facts;
 	const struct gcda_counters *arcs = gcda_find(g, GCDA_ARCS);
 	struct gcc_named key = {.ident = g->ident};
 	const struct gcc_named *f = o->n ? bsearch(&key, o->v, o->n, sizeof(key), by_ident) : NULL;
@@ -103,7 +104,8 @@ static void note_function(
 	p->v[p->n++] = (struct profile_function){.key = key_of(l, f, g->ident),
 		.hash = g->cfg_checksum,
 		.max_count = gcda_largest(arcs),
-		.single_block = arcs && arcs->n <= 1};
+		.single_block = arcs && arcs->n <= 1,
+		.gcc = true};
 }
 
 static int by_key(const void *a, const void *b)
@@ -137,7 +139,7 @@ static void settle_facts(struct profile_facts *p)
 /* With the idents of the archive: that is what the index has. */
 static void note_facts(struct localising *l)
 {
-	struct profile_facts *p = &l->r->track->profile;
+	struct profile_facts *p = l->facts;
 	struct gcda_summary sum = {0};
 
 	for (size_t i = 0; i < l->index.n; i++) {
@@ -199,12 +201,17 @@ static int unpack(struct localising *l, const char *archive, struct error *err)
 		return -1;
 	for (size_t i = 0; i < l->index.n; i++)
 		strv_add(&files, l->index.v[i].file);
+	/* Beside LLVM's, gcc may have made nothing but data. */
+	if (!files.n)
+		return run_main_of(l->r, PROFILE_LLVM)
+			       ? 0
+			       : error_set(err, ERR_CORRUPT, "it names no objects");
 	return release_take_out(archive, &files, l->from, err);
 }
 
 static int check_version(const struct localising *l, size_t i, struct error *err)
 {
-	const struct compiler *c = run_main_compiler(l->r);
+	const struct compiler *c = run_main_of(l->r, PROFILE_GCC);
 	auto_free char *text = gcda_version_text(l->data[i]->version);
 
 	if ((int)l->data[i]->major == c->major)
@@ -266,26 +273,28 @@ static int put(struct localising *l, struct error *err)
 	if (store_put_profile_folder(&r->store, l->to, sha, &path, err) < 0)
 		return -1;
 	for (size_t i = 0; i < r->n_compilers; i++)
-		if (toolchain_takes_part(run_main_compiler(r), &r->compilers[i]) &&
+		if (r->compilers[i].family == FAMILY_GCC && run_takes_part(r, &r->compilers[i]) &&
 			!r->track->profiles[i])
 			r->track->profiles[i] = xstrdup(path);
 	return 0;
 }
 
-int gcc_profile_localise(struct run *r, struct error *err)
+int gcc_profile_localise(struct run *r, struct profile_facts *facts, struct error *err)
 {
+	const char *archive = run_published(r, PROFILE_GCC);
 	struct localising l = {.r = r,
+		.facts = facts,
 		.slot = store_path(&r->store, "slot"),
 		.from = run_track_scratch(r, "gcc-unpacked"),
 		.to = store_path(&r->store, "profiles/making.gcda")};
 	int result = 0;
 
-	if (unpack(&l, r->track->published, err) < 0 || read_objects(&l, err) < 0)
-		result = error_context(err, "profile '%s'", r->track->published);
-	if (result == 0) {
+	if (unpack(&l, archive, err) < 0 || read_objects(&l, err) < 0)
+		result = error_context(err, "profile '%s'", archive);
+	if (result == 0 && facts)
 		note_facts(&l);
+	if (result == 0)
 		result = make(&l, err);
-	}
 	if (result == 0)
 		result = put(&l, err);
 	if (result == 0)

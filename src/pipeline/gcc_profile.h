@@ -49,8 +49,11 @@ void gcc_fill_copies(const struct gcc_index *x, struct gcda *const *data);
 /* The merge of all processes of the training, as an archive at path. */
 int gcc_profile_publish(struct run *r, const char *path, struct error *err);
 /* Makes of the published archive the folder that the compilers read here: r->track->profiles of
- * each that takes part, and the facts of the profile. */
-int gcc_profile_localise(struct run *r, struct error *err);
-/* For each instrumented binary the paths of its .gcda, cleaned and sorted; caller frees all of
- * *ret. Stops the build when none has any. */
-int gcc_profile_objects(struct run *r, struct strv **ret, size_t *n, struct error *err);
+ * each gcc that takes part. facts: gets what the profile holds; NULL. */
+int gcc_profile_localise(struct run *r, struct profile_facts *facts, struct error *err);
+/* For each instrumented binary that has some the paths of its .gcda, cleaned and sorted; caller
+ * frees all of *ret. Stops the build when none has any, unless gcc stands beside the main compiler:
+ * then objects without a function may be all that it made. images, as many as binaries: the index
+ * of the binary of each. */
+int gcc_profile_objects(
+	struct run *r, struct strv **ret, size_t *images, size_t *n, struct error *err);

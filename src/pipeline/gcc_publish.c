@@ -387,7 +387,8 @@ static int none_found(struct run *r, struct error *err)
 	return node_gate_nothing_instrumented(r, err);
 }
 
-int gcc_profile_objects(struct run *r, struct strv **ret, size_t *n, struct error *err)
+int gcc_profile_objects(
+	struct run *r, struct strv **ret, size_t *images, size_t *n, struct error *err)
 {
 	const struct strv *binaries = &r->track->instrumented.binaries;
 	struct strv *all = xcalloc(binaries->n + 1, sizeof(*all));
@@ -401,11 +402,12 @@ int gcc_profile_objects(struct run *r, struct strv **ret, size_t *n, struct erro
 		for (size_t k = 0; k < g.objects.n; k++)
 			strv_take(&all[*n], path_clean(g.objects.v[k]));
 		strv_sort(&all[*n]);
+		images[*n] = i;
 		*n += all[*n].n > 0;
 		elf_gcov_release(&g);
 	}
 	*ret = all;
-	if (result == 0 && !*n)
+	if (result == 0 && !*n && run_main_compiler(r)->family == FAMILY_GCC)
 		result = none_found(r, err);
 	return result;
 }

@@ -161,6 +161,8 @@ static void set_wrap(struct building *b)
 		.cross = r->cross ? r->target.gnu : NULL,
 		.profiles = (const char *const *)b->profiles,
 		.main = run_main_compiler(r),
+		.beside = r->beside,
+		.gcov = b->mode == MODE_INSTRUMENTED ? r->gcov : NULL,
 		.runtimes = b->mode == MODE_INSTRUMENTED ? r->runtimes : NULL,
 		.n_runtimes = b->mode == MODE_INSTRUMENTED ? r->n_runtimes : 0,
 		.hook = b->mode == MODE_INSTRUMENTED ? r->hook : NULL,

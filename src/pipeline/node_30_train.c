@@ -80,8 +80,9 @@ static int train_key(struct run *r, struct node_key *k, struct error *err)
 	return result;
 }
 
-/* The names sections of the instrumented images: what a raw profile of theirs must carry. */
-static int instrumented_names(struct run *r, struct strv *ret, struct error *err)
+/* The names sections of the instrumented images: what a raw profile of theirs must carry. images:
+ * of each the index of its binary. */
+static int instrumented_names(struct run *r, struct strv *ret, size_t *images, struct error *err)
 {
 	for (size_t i = 0; i < r->track->instrumented.binaries.n; i++) {
 		const char *path = r->track->instrumented.binaries.v[i];
@@ -89,11 +90,14 @@ static int instrumented_names(struct run *r, struct strv *ret, struct error *err
 
 		if (elf_facts_read(path, &f, err) < 0)
 			return -1;
+		images[ret->n] = i;
 		if (f.names_sha256)
 			strv_add(ret, f.names_sha256);
 		elf_facts_release(&f);
 	}
-	return ret->n ? 0 : node_gate_nothing_instrumented(r, err);
+	return ret->n || run_main_compiler(r)->family == FAMILY_GCC
+		       ? 0
+		       : node_gate_nothing_instrumented(r, err);
 }
 
 static int copy_raw(
@@ -158,8 +162,9 @@ static int commit(struct run *r, const struct node_key *k, const char *profiles,
 
 /* What tells the profiles of the instrumented binaries from those of other programs. */
 struct images {
-	struct strv names; /* LLVM's */
-	struct strv *gcov; /* gcc's */
+	struct strv names;    /* LLVM's */
+	struct strv *gcov;    /* gcc's */
+	const char **gcov_of; /* of each of these, the names of the same image; NULL: it has none */
 	size_t n_gcov;
 };
 
@@ -169,13 +174,27 @@ static void images_release(struct images *i)
 	for (size_t k = 0; k < i->n_gcov; k++)
 		strv_release(&i->gcov[k]);
 	free(i->gcov);
+	free(i->gcov_of);
 }
 
 static int known_images(struct run *r, struct images *ret, struct error *err)
 {
-	if (toolchain_profile_kind(run_main_compiler(r)) == PROFILE_GCC)
-		return gcc_profile_objects(r, &ret->gcov, &ret->n_gcov, err);
-	return instrumented_names(r, &ret->names, err);
+	size_t n = r->track->instrumented.binaries.n;
+	auto_free size_t *names = xcalloc(n + 1, sizeof(*names));
+	auto_free size_t *gcov = xcalloc(n + 1, sizeof(*gcov));
+
+	if (run_main_of(r, PROFILE_LLVM) && instrumented_names(r, &ret->names, names, err) < 0)
+		return -1;
+	if (!run_main_of(r, PROFILE_GCC))
+		return 0;
+	if (gcc_profile_objects(r, &ret->gcov, gcov, &ret->n_gcov, err) < 0)
+		return -1;
+	ret->gcov_of = xcalloc(n + 1, sizeof(*ret->gcov_of));
+	for (size_t i = 0; i < ret->n_gcov; i++)
+		for (size_t k = 0; k < ret->names.n; k++)
+			if (names[k] == gcov[i])
+				ret->gcov_of[i] = ret->names.v[k];
+	return 0;
 }
 
 static int train_images(
@@ -199,6 +218,7 @@ static int train_images(
 		.node = training_name(r),
 		.names_sha256 = &images->names,
 		.gcov = images->gcov,
+		.gcov_of = images->gcov_of,
 		.n_gcov = images->n_gcov,
 		.emulator = cross_emulator(r),
 	};

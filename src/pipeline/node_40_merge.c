@@ -1,6 +1,7 @@
 /* Merge: raw profiles to the profile that is published, and one encoding of it for each compiler
  * that will read it. Or a given profile in their place. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -9,6 +10,7 @@
 #include "base/mem.h"
 #include "pipeline/gcc_profile.h"
 #include "pipeline/run.h"
+#include "pipeline/trained.h"
 #include "pipeline/why.h"
 #include "profile/profile.h"
 #include "train/train.h"
@@ -49,9 +51,10 @@ static int add_raw(
 	return profile_add_file(a->profile, full, 1, NULL, err);
 }
 
-static bool by_gcc(const struct run *r)
+/* Whether the program has counters of this kind. */
+static bool has(const struct run *r, enum profile_kind kind)
 {
-	return toolchain_profile_kind(run_main_compiler(r)) == PROFILE_GCC;
+	return run_main_of(r, kind) != NULL;
 }
 
 static int merge_llvm(struct run *r, const char *path, struct error *err)
@@ -78,10 +81,14 @@ static int merge_llvm(struct run *r, const char *path, struct error *err)
 	return result;
 }
 
-/* The merge of all raw profiles with source-relative keys, written to path. */
-static int merge_raw(struct run *r, const char *path, struct error *err)
+/* The merges of all raw profiles, with keys that fit every folder. */
+static int merge_raw(struct run *r, struct error *err)
 {
-	return by_gcc(r) ? gcc_profile_publish(r, path, err) : merge_llvm(r, path, err);
+	const char *llvm = run_published(r, PROFILE_LLVM), *gcc = run_published(r, PROFILE_GCC);
+
+	if (llvm && merge_llvm(r, llvm, err) < 0)
+		return -1;
+	return gcc ? gcc_profile_publish(r, gcc, err) : 0;
 }
 
 static int note_function(
@@ -109,7 +116,7 @@ static int localise(struct run *r, int llvm, struct profile *p, struct error *er
 {
 	auto_free char *prefix = run_source_prefix(r);
 
-	if (profile_add_file(p, r->track->published, 1, NULL, err) < 0 ||
+	if (profile_add_file(p, run_published(r, PROFILE_LLVM), 1, NULL, err) < 0 ||
 		profile_rekey(p, SOURCE_MARK, prefix, err) < 0)
 		return -1;
 	return profile_rekey_for_llvm(p, llvm, err);
@@ -135,37 +142,31 @@ static int encode(struct run *r, int llvm, char **ret, struct error *err)
 	return result;
 }
 
-/* One for each LLVM. */
-static int encode_all(struct run *r, struct error *err)
+/* One for each LLVM, and one for gcc. gcc: gets the facts of that; NULL. */
+static int encode_all(struct run *r, struct profile_facts *gcc, struct error *err)
 {
-	if (by_gcc(r))
-		return gcc_profile_localise(r, err);
-	for (size_t i = 0; i < r->n_compilers; i++) {
+	if (has(r, PROFILE_GCC) && gcc_profile_localise(r, gcc, err) < 0)
+		return -1;
+	for (size_t i = 0; has(r, PROFILE_LLVM) && i < r->n_compilers; i++) {
 		int llvm = r->compilers[i].llvm;
 
 		for (size_t k = 0; k < i && !r->track->profiles[i]; k++)
 			if (r->compilers[k].llvm == llvm)
 				r->track->profiles[i] = xstrdup(r->track->profiles[k]);
-		if (llvm && !r->track->profiles[i] &&
+		if (llvm && run_takes_part(r, &r->compilers[i]) && !r->track->profiles[i] &&
 			encode(r, llvm, &r->track->profiles[i], err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* Facts of the profile with the keys that the compilers here use. */
-static int read_facts(struct run *r, struct error *err)
+/* Facts of LLVM's profile with the keys that the compilers here use. */
+static int read_facts(struct run *r, struct profile_facts *f, struct error *err)
 {
-	struct profile_facts *f = &r->track->profile;
 	struct profile *p = profile_new();
 	struct profile_summary s = {0};
-	int result;
+	int result = localise(r, run_main_of(r, PROFILE_LLVM)->llvm, p, err);
 
-	if (by_gcc(r)) {
-		profile_free(p);
-		return 0; /* known since the encoding */
-	}
-	result = localise(r, run_main_compiler(r)->llvm, p, err);
 	if (result == 0) {
 		profile_summary(p, &s);
 		f->context_sensitive = s.context_sensitive;
@@ -177,6 +178,35 @@ static int read_facts(struct run *r, struct error *err)
 	}
 	profile_free(p);
 	return result;
+}
+
+static int by_key_and_hash(const void *a, const void *b)
+{
+	const struct profile_function *x = a, *y = b;
+	int c = strcmp(x->key, y->key);
+
+	return c ? c : (x->hash > y->hash) - (x->hash < y->hash);
+}
+
+/* Takes gcc's. */
+static void join_facts(struct run *r, struct profile_facts *gcc)
+{
+	struct profile_facts *f = &r->track->profile;
+
+	for (size_t i = 0; i < gcc->n; i++) {
+		array_reserve(f->v, f->n, f->cap);
+		f->v[f->n++] = gcc->v[i];
+	}
+	if (has(r, PROFILE_LLVM)) {
+		f->gcc_functions = gcc->functions;
+		f->gcc_executed = gcc->executed;
+	}
+	if (f->n)
+		qsort(f->v, f->n, sizeof(*f->v), by_key_and_hash);
+	f->functions += gcc->functions;
+	f->executed += gcc->executed;
+	f->total_count += gcc->total_count;
+	gcc->n = 0;
 }
 
 /* NULL: no git. */
@@ -192,6 +222,7 @@ static void fill_provenance(struct run *r)
 
 	clock_utc_text(clock_real_ns() / NS_PER_S, text);
 	r->track->provenance.profile = xstrdup(r->track->profile.sha256);
+	r->track->provenance.beside = xstrdup(r->track->profile.beside_sha256);
 	r->track->provenance.source = xstrdup(r->sources.digest);
 	r->track->provenance.training = xstrdup(r->plan.training_digest);
 	r->track->provenance.target = xstrdup(r->plan.build.target);
@@ -199,7 +230,7 @@ static void fill_provenance(struct run *r)
 	r->track->provenance.created = xstrdup(text);
 	r->track->provenance.commit = commit_text(r);
 	for (size_t i = 0; i < r->n_compilers; i++)
-		if (toolchain_takes_part(run_main_compiler(r), &r->compilers[i]) &&
+		if (run_takes_part(r, &r->compilers[i]) &&
 			!strv_has(&r->track->provenance.compilers, r->compilers[i].version))
 			strv_add(&r->track->provenance.compilers, r->compilers[i].version);
 	r->track->has_provenance = true;
@@ -216,6 +247,36 @@ static void key_training(struct run *r, struct node_key *key)
 	node_key_add(key, "trained", when);
 }
 
+static void name_published(struct run *r, const char *folder)
+{
+	static const char *const names[] = {
+		[PROFILE_LLVM] = "published.profdata",
+		[PROFILE_GCC] = "published" GCC_PROFILE_ENDING,
+	};
+	enum profile_kind main = toolchain_profile_kind(run_main_compiler(r));
+
+	r->track->published = path_join(folder, names[main]);
+	if (r->beside)
+		r->track->published_beside =
+			path_join(folder, names[main == PROFILE_GCC ? PROFILE_LLVM : PROFILE_GCC]);
+}
+
+static int note_digests(struct run *r, struct error *err)
+{
+	struct track *t = r->track;
+	char sha[SHA256_HEX];
+
+	if (sha256_file(t->published, sha, err) < 0)
+		return -1;
+	t->profile.sha256 = xstrdup(sha);
+	if (!t->published_beside)
+		return 0;
+	if (sha256_file(t->published_beside, sha, err) < 0)
+		return -1;
+	t->profile.beside_sha256 = xstrdup(sha);
+	return 0;
+}
+
 /* A merge node's record names the published profile; its provenance lies beside it, so that a later
  * build with the same training publishes the same bytes. */
 static int merge_trained(struct run *r, struct error *err)
@@ -223,7 +284,6 @@ static int merge_trained(struct run *r, struct error *err)
 	auto_json json_t *record = NULL;
 	auto_free char *folder = NULL, *beside = NULL;
 	auto_key struct node_key key = {0};
-	char sha[SHA256_HEX];
 
 	node_key_begin(&key, "merge", round_variant(r));
 	node_key_add(&key, "whet", WHET_VERSION);
@@ -231,6 +291,8 @@ static int merge_trained(struct run *r, struct error *err)
 	if (r->track->second)
 		node_key_add(&key, "first", r->track->first.profile.sha256);
 	run_key_compilers(r, &key);
+	if (r->beside)
+		node_key_add(&key, "beside", r->beside->version);
 	node_key_end(&key);
 	record = store_node_record(&r->store, key.hex);
 	folder = store_node_folder(&r->store, key.hex);
@@ -242,22 +304,18 @@ static int merge_trained(struct run *r, struct error *err)
 		if (store_node_begin(&r->store, key.hex, &folder, err) < 0)
 			return -1;
 	}
-	r->track->published =
-		path_join(folder, by_gcc(r) ? "published.gcda.tar.gz" : "published.profdata");
+	name_published(r, folder);
 	beside = path_join(folder, PROVENANCE_FILE);
 	if (record) {
 		r->track->has_provenance = true;
-		if (sha256_file(r->track->published, sha, err) < 0)
+		if (note_digests(r, err) < 0)
 			return -1;
-		r->track->profile.sha256 = xstrdup(sha);
 		return provenance_read(beside, &r->track->provenance, err);
 	}
-	if (merge_raw(r, r->track->published, err) < 0 ||
-		sha256_file(r->track->published, sha, err) < 0)
+	if (merge_raw(r, err) < 0 || note_digests(r, err) < 0)
 		return -1;
-	r->track->profile.sha256 = xstrdup(sha);
 	fill_provenance(r);
-	record = json_pack("{s:s}", "profile", sha);
+	record = json_pack("{s:s}", "profile", r->track->profile.sha256);
 	node_key_describe(&key, record);
 	if (provenance_write(&r->track->provenance, beside, err) < 0)
 		return -1;
@@ -266,16 +324,19 @@ static int merge_trained(struct run *r, struct error *err)
 
 static int take_given(struct run *r, struct error *err)
 {
-	auto_free char *beside = xasprintf("%s.json", r->given);
-	char sha[SHA256_HEX];
+	enum profile_kind main = toolchain_profile_kind(run_main_compiler(r));
+	const char *own = given_of(r, main);
+	const char *other = given_of(r, main == PROFILE_GCC ? PROFILE_LLVM : PROFILE_GCC);
+	auto_free char *beside = xasprintf("%s.json", own ? own : r->given);
 
 	why_say_because(r, "is left out: a profile was given");
 	r->track->profile.given = true;
 	r->track->profile.reused = r->last_profile;
-	if (sha256_file(r->given, sha, err) < 0)
+	r->track->published = path_absolute(own ? own : r->given);
+	if (r->beside)
+		r->track->published_beside = path_absolute(other);
+	if (note_digests(r, err) < 0)
 		return -1;
-	r->track->profile.sha256 = xstrdup(sha);
-	r->track->published = path_absolute(r->given);
 	if (path_exists(beside)) {
 		if (provenance_read(beside, &r->track->provenance, err) < 0)
 			return -1;
@@ -292,12 +353,12 @@ static int take_given(struct run *r, struct error *err)
 int node_encode(struct run *r, struct error *err)
 {
 	/* gcc's are the same for all: an option tells it what to do. */
-	if (by_gcc(r))
+	if (!has(r, PROFILE_LLVM))
 		return 0;
 	memset(r->track->profiles, 0, sizeof(r->track->profiles));
 	r->track->own_profiles = true;
 	r->track->profile.left_out = run_pgo(r)->untrained == UNTRAINED_NEUTRAL;
-	return encode_all(r, err);
+	return encode_all(r, NULL, err);
 }
 
 /* A given profile has what the plan asks for. */
@@ -314,9 +375,17 @@ static int check_given(const struct run *r, struct error *err)
 
 int node_merge(struct run *r, struct error *err)
 {
-	if (r->given ? take_given(r, err) < 0 : merge_trained(r, err) < 0)
-		return -1;
-	if (encode_all(r, err) < 0 || read_facts(r, err) < 0 || check_given(r, err) < 0)
+	struct profile_facts gcc = {0};
+	int result = r->given ? take_given(r, err) : merge_trained(r, err);
+
+	if (result == 0)
+		result = encode_all(r, &gcc, err);
+	if (result == 0 && has(r, PROFILE_LLVM))
+		result = read_facts(r, &r->track->profile, err);
+	if (result == 0)
+		join_facts(r, &gcc);
+	profile_facts_release(&gcc);
+	if (result < 0 || check_given(r, err) < 0)
 		return -1;
 	return node_gate(r, GATE_AFTER_MERGE, err);
 }

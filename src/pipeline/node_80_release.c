@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "pipeline/run.h"
+#include "pipeline/trained.h"
 #include "release/release.h"
 
 struct releasing {
@@ -74,27 +75,44 @@ static int archive(struct releasing *x, const struct track *t, struct error *err
 	return 0;
 }
 
-static int put_profile(struct releasing *x, struct error *err)
+/* from: as published in the store; describes: its provenance. */
+static int put_one_profile(struct releasing *x, const char *from,
+	const struct provenance *describes, struct error *err)
 {
 	struct run *r = x->r;
 	auto_free char *base = base_name(r);
-	const char *published = path_basename(r->chosen->published);
 	/* Not trained for this revision: the name says so, and the provenance what it was. */
 	auto_free char *name =
 		xasprintf("%s-%s%s%s", base, file_name(r->chosen), r->last_profile ? "-reused" : "",
-			strstr(published, ".gcda") ? ".gcda.tar.gz" : ".profdata");
+			trained_is_archive(from) ? GCC_PROFILE_ENDING : ".profdata");
 	auto_free char *beside = xasprintf("%s.json", name);
 	auto_free char *path = path_join(x->folder, name);
 	auto_free char *beside_path = path_join(x->folder, beside);
 
-	if (file_copy(r->chosen->published, path, 0644, err) < 0 ||
-		provenance_write(&r->report->provenance, beside_path, err) < 0)
+	if (file_copy(from, path, 0644, err) < 0 ||
+		provenance_write(describes, beside_path, err) < 0)
 		return -1;
 	strv_add(&x->names, name);
 	strv_add(&x->names, beside);
 	note_artefact(r, x->folder, name, "profile");
 	note_artefact(r, x->folder, beside, "profile");
 	return 0;
+}
+
+/* Each provenance names its own file, and the other one as that beside it. */
+static int put_profile(struct releasing *x, struct error *err)
+{
+	const struct run *r = x->r;
+	const struct report *p = r->report;
+	struct provenance other = p->provenance;
+
+	if (put_one_profile(x, r->chosen->published, &p->provenance, err) < 0)
+		return -1;
+	if (!r->chosen->published_beside)
+		return 0;
+	other.profile = p->profile.beside_sha256;
+	other.beside = p->profile.sha256;
+	return put_one_profile(x, r->chosen->published_beside, &other, err);
 }
 
 static int put_form(

@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/scratch.h"
 #include "buildtool/buildtool.h"
-#include "pipeline/trained.h"
 
 void build_out_release(struct build_out *b)
 {
@@ -144,15 +143,6 @@ static int set_relinks(struct run *r, struct error *err)
 	return 0;
 }
 
-static int find_given(struct run *r, struct error *err)
-{
-	r->last_profile = r->o->profile && strcmp(r->o->profile, PROFILE_LAST) == 0;
-	if (r->last_profile)
-		return trained_find(r, &r->given, err);
-	r->given = xstrdup(r->o->profile);
-	return 0;
-}
-
 int run_open(struct run *r, const struct pipeline_options *o, struct error *err)
 {
 	auto_free char *dist = NULL, *parent = NULL, *joined = NULL, *plan_path = NULL;
@@ -181,7 +171,7 @@ int run_open(struct run *r, const struct pipeline_options *o, struct error *err)
 			r->source_root);
 	if (store_open(&r->store, r->plan.project, r->plan.root, err) < 0)
 		return -1;
-	if (find_given(r, err) < 0)
+	if (given_find(r, err) < 0)
 		return -1;
 	skip_written(r);
 	if (run_scan(r, &r->sources, err) < 0)
@@ -219,6 +209,7 @@ static void track_release(struct track *t)
 	provenance_release(&t->provenance);
 	free(t->train_key);
 	free(t->published);
+	free(t->published_beside);
 }
 
 void run_close(struct run *r)
@@ -236,6 +227,7 @@ void run_close(struct run *r)
 	source_tree_release(&r->sources);
 	strv_release(&r->skip);
 	free(r->given);
+	free(r->given_beside);
 	free(r->source_root);
 	free(r->commit);
 	free(r->machine);
@@ -247,6 +239,7 @@ void run_close(struct run *r)
 	strv_release(&r->bypassed);
 	free(r->lto_linker);
 	free(r->hook);
+	free(r->gcov);
 	lld_release(&r->relinker);
 	free(r->no_relinks);
 	free(r->scratch);
@@ -379,6 +372,8 @@ void run_top_key(const struct run *r, struct node_key *k)
 
 		key_file(k, "given", r->given);
 		key_file(k, "given", beside);
+		if (r->given_beside)
+			key_file(k, "given", r->given_beside);
 	}
 	run_key_environment(k);
 	node_key_end(k);

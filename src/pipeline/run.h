@@ -63,6 +63,8 @@ struct track {
 	struct coverage_facts coverage; /* of the training; see has_coverage */
 	bool has_coverage;
 	char *published; /* the profile as published, in the store */
+	/* That of the other kind of counters; NULL: the program has one kind. */
+	char *published_beside;
 	struct profile_facts profile;
 	struct provenance provenance;
 	bool has_provenance;
@@ -81,7 +83,9 @@ struct track {
 
 struct run {
 	const struct pipeline_options *o;
-	char *given;       /* path of the profile in the place of training; NULL: train */
+	char *given; /* path of the profile in the place of training; NULL: train */
+	/* That of the other kind of counters, published with it; NULL: there is none beside it. */
+	char *given_beside;
 	bool last_profile; /* it is that of the last trained build: --profile last */
 	struct report *report;
 	const char *stage;       /* title of the one that runs */
@@ -105,7 +109,11 @@ struct run {
 	struct train_emulator emulator; /* runs its programs; without words: they run themselves */
 	struct compiler *compilers;
 	size_t n_compilers;
-	struct compiler *cc, *rustc;   /* point into compilers; NULL: not used */
+	struct compiler *cc, *rustc; /* point into compilers; NULL: not used */
+	/* Points into compilers: whose runtime of the other kind of counters the program gets
+	 * beside that of the main compiler. NULL: it has one kind, or it is not known yet. */
+	const struct compiler *beside;
+	char *gcov;                    /* with that, the archive of gcc's runtime */
 	char *rustc_wrapper;           /* of cargo's settings; NULL: none */
 	char *zig;                     /* path, when the front end of cargo calls it; NULL */
 	char *zig_cc;                  /* a program that is `zig cc`, beside the one that is c++ */
@@ -136,6 +144,20 @@ int run_probe_beside(struct run *r, struct error *err);
 int run_probe_settings(struct run *r, struct error *err);
 /* The one whose profile runtime the program gets. */
 const struct compiler *run_main_compiler(const struct run *r);
+/* kinds.c: the one whose runtime serves this kind of counters; NULL: the program has none. */
+const struct compiler *run_main_of(const struct run *r, enum profile_kind kind);
+/* Whether what this compiler makes has a profile. */
+bool run_takes_part(const struct run *r, const struct compiler *c);
+/* After the plain build: chooses r->beside, says what stays without a profile, and makes hook and
+ * runtime of such a program. The calls of the plain build are classed by that. */
+int run_choose_beside(struct run *r, struct error *err);
+/* Where the track's profile of this kind is published; NULL: it has none. */
+const char *run_published(const struct run *r, enum profile_kind kind);
+
+/* given.c: finds what --profile names, and what was published beside it. */
+int given_find(struct run *r, struct error *err);
+/* The given file of this kind, or NULL. */
+const char *given_of(const struct run *r, enum profile_kind kind);
 /* Any C compiler. */
 const struct compiler *run_hook_compiler(const struct run *r);
 /* Sets the digest of all compilers. */

@@ -16,11 +16,20 @@ static char *profile_path(const struct run *r)
 	return xasprintf("%s/%s" EXTENSION, folder, r->plan.build.target);
 }
 
+/* Of what gcc compiled in a program of clang or rustc. */
+static char *other_path(const struct run *r)
+{
+	auto_free char *folder = store_path(&r->store, FOLDER);
+
+	return xasprintf("%s/%s" GCC_PROFILE_ENDING, folder, r->plan.build.target);
+}
+
 int trained_keep(const struct run *r, struct error *err)
 {
 	auto_free char *folder = store_path(&r->store, FOLDER);
 	auto_free char *path = profile_path(r);
 	auto_free char *beside = xasprintf("%s.json", path);
+	auto_free char *other = other_path(r);
 	auto_free char *node = NULL, *provenance = NULL;
 
 	if (r->given)
@@ -30,7 +39,11 @@ int trained_keep(const struct run *r, struct error *err)
 	provenance = path_join(node, PROVENANCE_FILE);
 	/* The provenance names the profile by its content: whoever is killed in between leaves a
 	 * pair that does not fit, and that is seen. */
-	if (dir_create(folder, 0755, err) < 0 || file_copy(r->own.published, path, 0644, err) < 0)
+	if (dir_create(folder, 0755, err) < 0 || file_copy(r->own.published, path, 0644, err) < 0 ||
+		tree_remove(other, err) < 0)
+		return -1;
+	if (r->own.published_beside && !trained_is_archive(path) &&
+		file_copy(r->own.published_beside, other, 0644, err) < 0)
 		return -1;
 	return file_copy(provenance, beside, 0644, err);
 }
@@ -91,8 +104,7 @@ int trained_find(const struct run *r, char **ret, struct error *err)
 	return 0;
 }
 
-/* What gcc trained is published as a gzipped archive. */
-static bool is_archive(const char *path)
+bool trained_is_archive(const char *path)
 {
 	auto_buf struct buf b = BUF_INIT;
 
@@ -112,7 +124,7 @@ int trained_check_kind(const struct run *r, struct error *err)
 			"added or taken out gives its counts to another. Train this revision with "
 			"`whet "
 			"build`, or compile with clang");
-	if (is_archive(r->given))
+	if (trained_is_archive(r->given))
 		return error_set(err, ERR_CONFIG,
 			"--profile last: the last trained build was one of gcc, whose profiles "
 			"other "

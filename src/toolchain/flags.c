@@ -134,6 +134,31 @@ void toolchain_compile_flags(
 		trace_flags(c, ret);
 }
 
+/* LLVM's runtime has functions of gcc's names, which do nothing for gcc's counters: a program's own
+ * calls of them go by other names, of gcc's runtime alone. */
+static const char *const gcov_words[] = {"-Wl,--wrap=__gcov_dump", "-Wl,--wrap=__gcov_reset"};
+
+static void add_gcov(const struct toolchain_link *link, struct strv *ret)
+{
+	if (!link->gcov)
+		return;
+	strv_add(ret, link->gcov);
+	for (size_t i = 0; i < ARRAY_SIZE(gcov_words); i++)
+		strv_add(ret, gcov_words[i]);
+}
+
+/* The hook and all runtimes but the driver's own. */
+static void add_runtimes(const struct toolchain_link *link, struct strv *ret)
+{
+	if (link->hook)
+		strv_add(ret, link->hook);
+	if (link->runtime)
+		strv_add(ret, link->runtime);
+	if (link->archives)
+		strv_add_all(ret, link->archives);
+	add_gcov(link, ret);
+}
+
 static void clang_link_flags(
 	const struct toolchain_build *b, const struct toolchain_link *link, struct strv *ret)
 {
@@ -149,19 +174,13 @@ static void clang_link_flags(
 	}
 	if (link->resource)
 		strv_addf(ret, "-resource-dir=%s", link->resource);
-	if (link->hook)
-		strv_add(ret, link->hook);
-	if (link->runtime)
-		strv_add(ret, link->runtime);
-	if (link->archives)
-		strv_add_all(ret, link->archives);
+	add_runtimes(link, ret);
 }
 
 static void gcc_link_flags(const struct toolchain_link *link, struct strv *ret)
 {
-	strv_add(ret, "-fprofile-generate");
-	if (link->hook)
-		strv_add(ret, link->hook);
+	strv_add(ret, link->gcov ? "-Wl,-u,__llvm_profile_runtime" : "-fprofile-generate");
+	add_runtimes(link, ret);
 }
 
 static void rustc_link_flags(const struct toolchain_link *link, struct strv *ret)
@@ -170,9 +189,13 @@ static void rustc_link_flags(const struct toolchain_link *link, struct strv *ret
 		strv_addf(ret, "-Clink-arg=%s", link->hook);
 	for (size_t i = 0; link->archives && i < link->archives->n; i++)
 		strv_addf(ret, "-Clink-arg=%s", link->archives->v[i]);
+	if (link->gcov)
+		strv_addf(ret, "-Clink-arg=%s", link->gcov);
+	for (size_t i = 0; link->gcov && i < ARRAY_SIZE(gcov_words); i++)
+		strv_addf(ret, "-Clink-arg=%s", gcov_words[i]);
 	/* rustc puts them behind its own -lc, and GNU ld looks into libc's static part
 	 * (pthread_atfork) once only. */
-	if (link->hook || (link->archives && link->archives->n))
+	if (link->hook || link->gcov || (link->archives && link->archives->n))
 		strv_add(ret, "-Clink-arg=-lc");
 }
 

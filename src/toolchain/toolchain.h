@@ -72,16 +72,16 @@ int toolchain_cargo_rustc_wrapper(const struct strv *cargo, const struct strv *s
 /* The newest usable clang on the path list: clang, then clang-NN. */
 int toolchain_find_clang(const char *path_list, struct compiler *ret, struct error *err);
 
-/* What kind of profile a compiler writes and reads. A program has one kind, its main compiler's:
- * the others compile it without a profile. */
+/* What kind of profile a compiler writes and reads. A program has its main compiler's, and may have
+ * the other one beside it: then it has a runtime, and a profile, of each. */
 enum profile_kind {
 	PROFILE_LLVM, /* clang, rustc: one file */
 	PROFILE_GCC,  /* a folder with a .gcda for each object */
 };
 enum profile_kind toolchain_profile_kind(const struct compiler *c);
-/* Whether what this compiler makes is instrumented in a program whose main compiler is `main`
- * (NULL: an LLVM's): the same kind, and of GCC the same major version, because the runtime refuses
- * the objects of another one. */
+/* Whether what this compiler makes is counted by the runtime of `main` (NULL: an LLVM's): the same
+ * kind, and of GCC the same major version, because the runtime refuses the objects of another one.
+ */
 bool toolchain_takes_part(const struct compiler *main, const struct compiler *c);
 /* The oldest gcc that is instrumented; older ones have value counters of another kind. */
 #define TOOLCHAIN_GCC_OLDEST 11
@@ -151,7 +151,10 @@ struct toolchain_link {
 	/* The runtime of another compiler in the place of the own one; NULL: the own one. */
 	const char *runtime;
 	const struct strv *archives; /* further runtimes, loaded when they are asked for; NULL */
-	const char *resource;        /* clang's resource folder; NULL: its own */
+	/* Of a program with both kinds of counters: gcc's runtime as wrap_build_gcov_runtime() made
+	 * it, and then gcc's driver brings none, and links with `runtime`. NULL: of one kind. */
+	const char *gcov;
+	const char *resource; /* clang's resource folder; NULL: its own */
 };
 void toolchain_link_flags(const struct compiler *c, const struct toolchain_build *b,
 	const struct toolchain_link *link, struct strv *ret);

@@ -14,8 +14,18 @@
 
 #define LIST_MAX ((size_t)64 << 20)
 
+/* A program may have both kinds of counters; then its process leaves a file of one and a folder of
+ * the other. */
+enum half { HALF_LLVM, HALF_GCC, HALVES };
+
 struct entry {
 	struct process_evidence e;
+	struct {
+		bool due; /* its image has such counters, as far as what it left tells */
+		bool snapshot;
+		enum raw_state state;
+		char *file;
+	} half[HALVES];
 	bool replaced;  /* the pid went to another image later: the file is the later one's */
 	bool done;      /* gcc's runtime has written all */
 	bool by_exec;   /* known from its exec alone: a vfork child, no image of its own */
@@ -47,7 +57,8 @@ static struct entry *entry_new(
 					    .parent = parent,
 					    .launch = xstrdup(c->launch),
 					    .origin = origin,
-					    .state = RAW_MISSING}};
+					    .state = RAW_MISSING},
+		.half = {[HALF_LLVM].state = RAW_MISSING, [HALF_GCC].state = RAW_MISSING}};
 	return &c->v[c->n++];
 }
 
@@ -234,28 +245,57 @@ static void judge_names(
 		images->n ? images->v[0].names_sha256 : "none");
 }
 
-static void judge_content(const char *path, const struct strv *names, struct raw_file *r)
+/* Whether an image that wrote LLVM's counters has gcc's, too. */
+static bool owes_gcov(const struct collecting *c, const struct profile_images *images)
+{
+	for (size_t i = 0; c->o && c->o->gcov_of && i < c->o->n_gcov; i++) {
+		size_t wrote = 0;
+
+		if (c->o->gcov_of[i])
+			(void)count_runtimes(images, c->o->gcov_of[i], &wrote);
+		if (wrote)
+			return true;
+	}
+	return false;
+}
+
+/* Returns whether gcc's counters are due, too. */
+static bool judge_content(const struct collecting *c, const char *path, struct raw_file *r)
 {
 	struct profile_images images = {0};
 	struct error err = ERROR_INIT;
+	bool owes;
 
 	if (profile_check_raw(path, &images, &err) < 0) {
 		r->state = RAW_INVALID;
 		r->problem = xstrdup(err.msg);
 		error_release(&err);
-		return;
+		return false;
 	}
 	for (size_t i = 0; i < images.n; i++) {
 		r->functions += images.v[i].records;
 		r->executed += images.v[i].executed;
 	}
 	r->state = RAW_VALID;
-	judge_names(&images, names, r);
+	judge_names(&images, c->names, r);
+	owes = owes_gcov(c, &images);
 	profile_images_release(&images);
+	return owes;
 }
 
-/* A snapshot is of all images of a process: it stands for those that left nothing usable. */
-static void note_file(struct collecting *c, pid_t pid, const char *image, const struct raw_file *r)
+/* The folder of gcc's runtime. Returns whether LLVM's counters are due, too. */
+static bool judge_folder(
+	const struct collecting *c, const char *path, bool done, struct raw_file *r)
+{
+	size_t whole = collect_gcov(c->o, path, done, r);
+
+	return whole < c->o->n_gcov && c->o->gcov_of && c->o->gcov_of[whole];
+}
+
+/* A snapshot is of all images of a process: it stands for those that left nothing usable. owes: its
+ * image has the other kind of counters, too. */
+static void note_file(struct collecting *c, pid_t pid, const char *image, enum half half, bool owes,
+	const struct raw_file *r)
 {
 	bool snapshot = !strcmp(image, SNAPSHOT_IMAGE);
 
@@ -263,13 +303,36 @@ static void note_file(struct collecting *c, pid_t pid, const char *image, const 
 		struct entry *e = &c->v[i];
 
 		if (e->e.pid != pid || e->replaced ||
-			(snapshot ? e->e.state == RAW_VALID : strcmp(e->image, image) != 0))
+			(snapshot ? e->half[half].state == RAW_VALID
+				  : strcmp(e->image, image) != 0))
 			continue;
-		e->e.state = r->state;
-		e->e.snapshot = snapshot;
-		free(e->e.file);
-		e->e.file = xstrdup(r->path);
+		e->half[half].due = true;
+		e->half[half].state = r->state;
+		e->half[half].snapshot = snapshot;
+		free(e->half[half].file);
+		e->half[half].file = xstrdup(r->path);
+		e->half[!half].due = e->half[!half].due || owes;
 	}
+}
+
+/* The process is as good as the worse of its halves. */
+static void settle(struct entry *e)
+{
+	bool both = e->half[HALF_LLVM].due && e->half[HALF_GCC].due;
+	enum half worse = e->half[HALF_LLVM].due && (e->half[HALF_LLVM].state != RAW_VALID ||
+							    !e->half[HALF_GCC].due ||
+							    e->half[HALF_GCC].state == RAW_VALID)
+				  ? HALF_LLVM
+				  : HALF_GCC;
+
+	if (!e->half[worse].due)
+		return;
+	e->e.state = e->half[worse].state;
+	e->e.snapshot = e->half[HALF_LLVM].snapshot;
+	e->e.file = take_ptr(e->half[worse].file);
+	if (both && e->e.state != RAW_VALID)
+		e->e.lacks = xstrdup(worse == HALF_GCC ? "gcc" : "llvm");
+	free(e->half[!worse].file);
 }
 
 static bool has_entry(const struct collecting *c, pid_t pid, const char *image)
@@ -304,17 +367,37 @@ static bool only_objects_count(const struct collecting *c, pid_t pid)
 	return any;
 }
 
+/* Of a file that is no folder of gcc's runtime. Returns whether one is due, too. */
+static bool judge_llvm(
+	const struct collecting *c, const char *path, const struct stat *st, struct raw_file *r)
+{
+	if (!st->st_size) {
+		r->state = RAW_EMPTY;
+		return false;
+	}
+	r->size = (uint64_t)st->st_size;
+	return judge_content(c, path, r);
+}
+
+/* In a program by gcc alone LLVM's file is nobody's. */
+static bool may_be_ours(const struct collecting *c, enum half half)
+{
+	return half == HALF_GCC || !c->o || (c->names && c->names->n);
+}
+
 static void judge_file(struct collecting *c, const char *name)
 {
 	auto_free char *path = path_join(c->folder, name);
 	struct raw_file r = {
 		.path = xasprintf("%s/%s", c->launch, name), .launch = xstrdup(c->launch)};
 	char image[sizeof(c->v->image)];
-	pid_t pid = pid_of_name(name, c->o ? GCOV_SUFFIX : ".profraw", image);
+	enum half half = c->o && path_is_dir(path) ? HALF_GCC : HALF_LLVM;
+	pid_t pid = pid_of_name(name, half == HALF_GCC ? GCOV_SUFFIX : ".profraw", image);
+	bool owes = false;
 	struct stat st;
 
-	if (c->o && path_is_dir(path)) {
-		collect_gcov(c->o, path, is_done(c, pid, image), &r);
+	if (half == HALF_GCC) {
+		owes = judge_folder(c, path, is_done(c, pid, image), &r);
 	} else if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode)) {
 		r.state = RAW_INVALID;
 		r.problem = xstrdup(path_is_dir(path)
@@ -328,15 +411,12 @@ static void judge_file(struct collecting *c, const char *name)
 		(void)unlink(path);
 		raw_file_release(&r);
 		return;
-	} else if (!st.st_size) {
-		r.state = RAW_EMPTY;
 	} else {
-		r.size = (uint64_t)st.st_size;
-		judge_content(path, c->names, &r);
+		owes = judge_llvm(c, path, &st, &r);
 	}
-	if (pid && has_entry(c, pid, image)) {
+	if (pid && may_be_ours(c, half) && has_entry(c, pid, image)) {
 		r.pid = pid;
-		note_file(c, pid, image, &r);
+		note_file(c, pid, image, half, owes, &r);
 	}
 	array_reserve(c->facts->raws, c->facts->n_raws, c->facts->cap_raws);
 	c->facts->raws[c->facts->n_raws++] = r;
@@ -394,6 +474,7 @@ static void hand_over(struct collecting *c)
 	struct training_facts *f = c->facts;
 
 	for (size_t i = 0; i < c->n; i++) {
+		settle(&c->v[i]);
 		array_reserve(f->processes, f->n_processes, f->cap_processes);
 		f->processes[f->n_processes++] = c->v[i].e;
 	}

@@ -73,57 +73,65 @@ static void look_at(struct looking *l, const char *relative)
 				object));
 }
 
-/* What a whole image's process writes and this one has not; NULL: one image is whole. */
-static char *lacking(const struct looking *l)
+/* What of an image's objects is not there; NULL: it is whole. */
+static const char *lacking_of(const struct looking *l, const struct strv *objects)
 {
-	char *first = NULL;
-
-	for (size_t i = 0; i < l->o->n_gcov; i++) {
-		const struct strv *objects = &l->o->gcov[i];
-		const char *lacks = NULL;
-
-		for (size_t k = 0; k < objects->n && !lacks; k++)
-			if (!has(&l->found, objects->v[k]))
-				lacks = objects->v[k];
-		if (!lacks && objects->n) {
-			free(first);
-			return NULL;
-		}
-		if (!first && lacks)
-			first = xstrdup(lacks);
-	}
-	return first;
+	for (size_t k = 0; k < objects->n; k++)
+		if (!has(&l->found, objects->v[k]))
+			return objects->v[k];
+	return NULL;
 }
 
-void collect_gcov(const struct train_options *o, const char *folder, bool done, struct raw_file *r)
+/* The image that is whole; n_gcov: none is. */
+static size_t whole_image(const struct looking *l)
+{
+	size_t i = 0;
+
+	while (i < l->o->n_gcov && (!l->o->gcov[i].n || lacking_of(l, &l->o->gcov[i])))
+		i++;
+	return i;
+}
+
+static void judge_whole(const struct looking *l, const struct strv *files, size_t whole, bool done)
+{
+	const char *lacks = NULL;
+
+	for (size_t i = 0; whole == l->o->n_gcov && i < l->o->n_gcov && !lacks; i++)
+		lacks = lacking_of(l, &l->o->gcov[i]);
+	if (lacks)
+		spoil(l->r, RAW_INVALID,
+			xasprintf("holds %zu .gcda, but not that of '%s': it could not be written, "
+				  "or "
+				  "the process ended before",
+				files->n, lacks));
+	else if (!done)
+		spoil(l->r, RAW_INVALID,
+			xasprintf("holds %zu .gcda, but the process ended while it wrote them",
+				files->n));
+}
+
+size_t collect_gcov(
+	const struct train_options *o, const char *folder, bool done, struct raw_file *r)
 {
 	struct looking l = {.o = o, .folder = folder, .r = r};
 	auto_strv struct strv files = STRV_INIT;
-	auto_free char *lacks = NULL;
 	struct error why = ERROR_INIT;
+	size_t whole;
 
 	r->state = RAW_VALID;
 	if (gcc_list(folder, &files, &why) < 0) {
 		spoil(r, RAW_INVALID, xstrdup(why.msg));
 		error_release(&why);
-		return;
+		return o->n_gcov;
 	}
 	if (!files.n) {
 		r->state = RAW_EMPTY;
-		return;
+		return o->n_gcov;
 	}
 	for (size_t i = 0; i < files.n; i++)
 		look_at(&l, files.v[i]);
-	lacks = lacking(&l);
-	if (lacks)
-		spoil(r, RAW_INVALID,
-			xasprintf("holds %zu .gcda, but not that of '%s': it could not be written, "
-				  "or "
-				  "the process ended before",
-				files.n, lacks));
-	else if (!done)
-		spoil(r, RAW_INVALID,
-			xasprintf("holds %zu .gcda, but the process ended while it wrote them",
-				files.n));
+	whole = whole_image(&l);
+	judge_whole(&l, &files, whole, done);
 	strv_release(&l.found);
+	return whole;
 }

@@ -422,6 +422,10 @@ void coverage_end(struct coverage *c, struct coverage_facts *ret)
 	if (!c->problem && coverage_table_empty(c->table))
 		c->problem = why_nothing(c, c->o->binaries);
 	ret->problem = xstrdup(c->problem);
+	if (!c->problem && c->o->n_gcov)
+		strv_add(&c->notes,
+			"what gcc compiled is left out: its counters cannot be read while the "
+			"program runs");
 	ret->notes = c->notes.n ? strv_join(&c->notes, "\n") : NULL;
 	if (c->problem)
 		return;

@@ -77,8 +77,10 @@ int collect_launch(const struct train_options *o, const char *profiles, const ch
 
 #define GCOV_SUFFIX ".gcov" /* of its folder: PID.gcov */
 
-/* Fills size, functions, executed, state and problem of r. done: it said that all was written. */
-void collect_gcov(const struct train_options *o, const char *folder, bool done, struct raw_file *r);
+/* Fills size, functions, executed, state and problem of r. done: it said that all was written.
+ * Returns the index in o->gcov of the image that is whole, o->n_gcov when none is. */
+size_t collect_gcov(
+	const struct train_options *o, const char *folder, bool done, struct raw_file *r);
 
 /* ---- session.c: the services of one training --------------------------------------------------
  */

@@ -29,11 +29,14 @@ struct train_options {
 	 * profile runtimes, joined by '+'. A raw profile with another one is foreign, one that
 	 * lacks the profile of one of its runtimes is invalid. Empty in a replay. */
 	const struct strv *names_sha256;
-	/* Of programs that gcc instrumented, in the place of names_sha256: for each image the paths
-	 * of the .gcda that a process of it writes, absolute, without "." and "..", in byte order.
-	 * A process leaves a folder with them. n_gcov 0: LLVM's programs. */
+	/* Of programs with counters of gcc, for each image that has some the paths of the .gcda
+	 * that a process of it writes, absolute, without "." and "..", in byte order. A process
+	 * leaves a folder with them. n_gcov 0: LLVM's programs. */
 	const struct strv *gcov;
 	size_t n_gcov;
+	/* Of each of these, what names_sha256 has of the same image: a process of it leaves both.
+	 * NULL, or an element is: it has no counters of LLVM. */
+	const char *const *gcov_of;
 	const char *only_phase; /* NULL: all */
 	/* Of a replay: the training that it repeats; NULL: none. A service that did not end by
 	 * itself there need not here. */

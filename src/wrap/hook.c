@@ -8,7 +8,8 @@
  *
  * With WHET_GCOV it is the hook of gcc's runtime, which writes a .gcda for each object below the
  * folder that GCOV_PREFIX names, looked up when it writes. There too the child begins at zero,
- * every process has a folder of its own, and a line tells that all was written. */
+ * every process has a folder of its own, and a line tells that all was written. With WHET_BOTH it
+ * is that of both. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -25,13 +26,18 @@
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
-#ifdef WHET_GCOV
+#ifdef WHET_BOTH
+#define WHET_GCOV
+/* Beside LLVM's runtime gcc's goes by this name; null when no object has counters of gcc. */
+extern void __whet_gcov_reset(void) __attribute__((weak));
+#elif defined(WHET_GCOV)
 HIDDEN void __gcov_reset(void);
-#define SUFFIX ".gcov"
-#else
+#endif
+
+#if !defined(WHET_GCOV) || defined(WHET_BOTH)
+#define WHET_LLVM
 HIDDEN void __llvm_profile_reset_counters(void);
 HIDDEN void __llvm_profile_set_filename(const char *name);
-#define SUFFIX ".profraw"
 
 /* Objects of an LLVM with another layout of data records have a runtime of their own (retag.h), for
  * each version of raw profiles. Of those that are not there the names are null. */
@@ -57,9 +63,13 @@ __attribute__((used, visibility("hidden"))) volatile int whet_profile_hook = 1;
 
 static char hook_dir[PATH_SPACE];
 static char hook_list[PATH_SPACE + 16];
+#ifdef WHET_LLVM
 static char hook_file[PATH_SPACE + 96];
+#endif
 #ifdef WHET_GCOV
-static char hook_prefix[PATH_SPACE + 128]; /* in the environment: GCOV_PREFIX=hook_file */
+#define PREFIX "GCOV_PREFIX="
+static char hook_prefix[PATH_SPACE + 128] = PREFIX; /* a variable of the environment */
+#define hook_folder (hook_prefix + sizeof(PREFIX) - 1)
 #endif
 static char hook_image[32]; /* of a shared object: what tells it from others; else "" */
 static int hook_fd = -1;
@@ -136,45 +146,58 @@ static void event(const char *what, int with_parent)
 }
 
 /* DIR/PID.profraw, of a shared object DIR/PID.IMAGE.profraw. */
-static void name_file(void)
+static void name_one(char *to, const char *suffix)
 {
 	size_t n = strlen(hook_dir), k = strlen(hook_image);
 
-	memcpy(hook_file, hook_dir, n);
-	hook_file[n++] = '/';
-	n += put_number(hook_file + n, (unsigned long)syscall(SYS_getpid));
+	memcpy(to, hook_dir, n);
+	to[n++] = '/';
+	n += put_number(to + n, (unsigned long)syscall(SYS_getpid));
 	if (k) {
-		hook_file[n++] = '.';
-		memcpy(hook_file + n, hook_image, k);
+		to[n++] = '.';
+		memcpy(to + n, hook_image, k);
 		n += k;
 	}
-	memcpy(hook_file + n, SUFFIX, sizeof(SUFFIX));
+	memcpy(to + n, suffix, strlen(suffix) + 1);
+}
+
+/* That of gcc's runtime changes where it stands: after a fork nothing may be locked. */
+static void name_files(void)
+{
+#ifdef WHET_LLVM
+	name_one(hook_file, ".profraw");
+#endif
+#ifdef WHET_GCOV
+	name_one(hook_folder, ".gcov");
+#endif
+}
+
+static int is_taken(void)
+{
+#ifdef WHET_LLVM
+	if (access(hook_file, F_OK) == 0)
+		return 1;
+#endif
+#ifdef WHET_GCOV
+	if (access(hook_folder, F_OK) == 0)
+		return 1;
+#endif
+	return 0;
 }
 
 #ifdef WHET_GCOV
-/* Changes the text where it stands: after a fork nothing may be locked. */
-static void set_filename(void)
-{
-	memcpy(hook_prefix, "GCOV_PREFIX=", 12);
-	memcpy(hook_prefix + 12, hook_file, strlen(hook_file) + 1);
-}
-
-static void reset_counters(void)
-{
-	__gcov_reset();
-}
-
 /* A program may have cleared its environment (to show a title in ps, say). */
-static void point_runtime(void)
+static void point_gcov(void)
 {
 	putenv(hook_prefix);
 	unsetenv("GCOV_PREFIX_STRIP");
 }
-#else
+#endif
 
-/* All write to one file, one profile behind the other. */
+/* All of LLVM's write to one file, one profile behind the other. */
 static void set_filename(void)
 {
+#ifdef WHET_LLVM
 	__llvm_profile_set_filename(hook_file);
 	if (__wr08_profile_set_filename)
 		__wr08_profile_set_filename(hook_file);
@@ -182,10 +205,18 @@ static void set_filename(void)
 		__wr09_profile_set_filename(hook_file);
 	if (__wr10_profile_set_filename)
 		__wr10_profile_set_filename(hook_file);
+#endif
 }
 
 static void reset_counters(void)
 {
+#ifdef WHET_BOTH
+	if (__whet_gcov_reset)
+		__whet_gcov_reset();
+#elif defined(WHET_GCOV)
+	__gcov_reset();
+#endif
+#ifdef WHET_LLVM
 	__llvm_profile_reset_counters();
 	if (__wr08_profile_reset_counters)
 		__wr08_profile_reset_counters();
@@ -193,14 +224,13 @@ static void reset_counters(void)
 		__wr09_profile_reset_counters();
 	if (__wr10_profile_reset_counters)
 		__wr10_profile_reset_counters();
-}
-
 #endif
+}
 
 static void after_fork_in_child(void)
 {
 	reset_counters();
-	name_file();
+	name_files();
 	set_filename();
 	event(hook_image[0] ? "load" : "fork", 1);
 }
@@ -220,7 +250,7 @@ static void name_image(void)
 	size_t n = put_number(hook_image, (unsigned long)__ehdr_start);
 
 	hook_image[n] = 0;
-	for (name_file(); access(hook_file, F_OK) == 0 && n + 1 < sizeof(hook_image); name_file())
+	for (name_files(); is_taken() && n + 1 < sizeof(hook_image); name_files())
 		hook_image[n++] = 'x';
 	set_filename();
 }
@@ -238,9 +268,8 @@ __attribute__((constructor, used)) static void hook_start(void)
 	if (!is_program())
 		name_image();
 #ifdef WHET_GCOV
-	name_file();
-	set_filename();
-	point_runtime();
+	name_files();
+	point_gcov();
 #endif
 	event(hook_image[0] ? "load" : "start", 1);
 	pthread_atfork(NULL, NULL, after_fork_in_child);
@@ -252,7 +281,7 @@ __attribute__((constructor, used)) static void hook_start(void)
 __attribute__((destructor(101), used)) static void hook_before_write(void)
 {
 	if (hook_dir[0])
-		point_runtime();
+		point_gcov();
 }
 
 __attribute__((destructor(99), used)) static void hook_after_write(void)

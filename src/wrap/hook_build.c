@@ -33,7 +33,7 @@ static char *c_compiler(const struct compiler *cc)
  * everything, and an object without bitcode survives link-time optimisation. Without -pipe gcc
  * leaves a file in $TMPDIR when it is killed. */
 static void hook_argv(const struct compiler *cc, const char *compiler, const char *source,
-	const char *out, enum profile_kind kind, struct strv *argv)
+	const char *out, const char *define, struct strv *argv)
 {
 	static const char *const flags[] = {"-pipe", "-O2", "-fPIC", "-fno-lto",
 		"-fno-stack-protector", "-fno-profile-generate", "-w", "-c", "-o"};
@@ -43,13 +43,12 @@ static void hook_argv(const struct compiler *cc, const char *compiler, const cha
 	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
 		strv_add(argv, flags[i]);
 	strv_add(argv, out);
-	if (kind == PROFILE_GCC)
-		strv_add(argv, "-DWHET_GCOV");
+	if (define)
+		strv_add(argv, define);
 	strv_add(argv, source);
 }
 
-int wrap_build_hook(
-	const struct compiler *cc, enum profile_kind kind, const char *out, struct error *err)
+static int build(const struct compiler *cc, const char *define, const char *out, struct error *err)
 {
 	auto_free char *compiler = c_compiler(cc);
 	auto_free char *source = xasprintf("%s.c", out);
@@ -62,7 +61,7 @@ int wrap_build_hook(
 			"no C compiler found for the fork hook: install gcc or clang");
 	if (file_write_atomic(source, hook_source, strlen(hook_source), 0644, err) < 0)
 		return -1;
-	hook_argv(cc, compiler, source, out, kind, &argv);
+	hook_argv(cc, compiler, source, out, define, &argv);
 	env_copy_current(&env);
 	env_set(&env, "WHET_NODE", NULL);
 	env_set(&env, "LC_ALL", "C");
@@ -71,4 +70,15 @@ int wrap_build_hook(
 	r = proc_capture(&o, HOOK_TIMEOUT, &lines, err);
 	(void)unlink(source);
 	return r < 0 ? error_context(err, "cannot compile the fork hook with '%s'", compiler) : 0;
+}
+
+int wrap_build_hook(
+	const struct compiler *cc, enum profile_kind kind, const char *out, struct error *err)
+{
+	return build(cc, kind == PROFILE_GCC ? "-DWHET_GCOV" : NULL, out, err);
+}
+
+int wrap_build_hook_of_both(const struct compiler *cc, const char *out, struct error *err)
+{
+	return build(cc, "-DWHET_BOTH", out, err);
 }

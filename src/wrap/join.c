@@ -269,6 +269,8 @@ static const char *why_whets(
 	for (size_t i = 0; i < j->n->n_compilers; i++)
 		if (j->n->compilers[i].runtime && strcmp(in->path, j->n->compilers[i].runtime) == 0)
 			return runtime;
+	if (j->n->gcov && strcmp(in->path, j->n->gcov) == 0)
+		return "gcc's profile runtime";
 	for (size_t i = 0; i < j->n->n_runtimes; i++)
 		if (strcmp(in->path, j->n->runtimes[i].archive) == 0)
 			return runtime;

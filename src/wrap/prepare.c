@@ -203,6 +203,22 @@ static void add_path_compilers(struct preparation *p)
 	}
 }
 
+const struct compiler *wrap_llvm_main(const struct compiler *main, const struct compiler *beside)
+{
+	return toolchain_profile_kind(main) == PROFILE_LLVM ? main : beside;
+}
+
+static const struct compiler *llvm_main(const struct wrap_node *n)
+{
+	return wrap_llvm_main(n->main, n->beside);
+}
+
+static bool takes_part(const struct wrap_node *n, const struct compiler *c)
+{
+	return toolchain_takes_part(n->main, c) ||
+	       (n->beside && toolchain_takes_part(n->beside, c));
+}
+
 int wrap_other_layout(const struct compiler *main, const struct compiler *c)
 {
 	int raw = toolchain_raw_version(c);
@@ -233,7 +249,7 @@ static void flags_release(struct flags *f)
  * or where another compiler than cargo's own links. */
 static enum plan_lto lto_of(const struct wrap_node *n, const struct compiler *c)
 {
-	bool same = n->main && n->main->llvm == c->llvm && !wrap_other_layout(n->main, c);
+	bool same = n->main && n->main->llvm == c->llvm && !wrap_other_layout(llvm_main(n), c);
 
 	if (c->family == FAMILY_RUSTC)
 		return n->build.lto;
@@ -249,15 +265,20 @@ static void flags_of(const struct wrap_node *n, const struct compiler *c, const 
 	struct toolchain_link link = {.hook = hook, .archives = &archives};
 	struct toolchain_build build = n->build;
 
-	if (!toolchain_takes_part(n->main, c))
+	if (!takes_part(n, c))
 		return;
+	/* Which compilers there are beside the plan's own is known after the plain build, which
+	 * has called them without it. */
+	if (toolchain_profile_kind(c) != toolchain_profile_kind(n->main))
+		build.cpu = NULL;
 	if ((build.mode == MODE_OPTIMISED || build.context_sensitive) && !profile)
 		build.mode = MODE_PLAIN;
 	build.lto = lto_of(n, c);
 	for (size_t i = 0; i < n->n_runtimes; i++)
 		strv_add(&archives, n->runtimes[i].archive);
-	if (wrap_other_layout(n->main, c))
-		link.runtime = n->main->runtime;
+	link.gcov = n->gcov;
+	if (wrap_other_layout(llvm_main(n), c) || (n->gcov && c->family == FAMILY_GCC))
+		link.runtime = llvm_main(n)->runtime;
 	else
 		link.resource = c->resource;
 	build.profile = profile;
@@ -276,8 +297,8 @@ static void add_flags(struct preparation *p)
 	for (size_t i = 0; i < n->n_compilers; i++) {
 		struct node_compiler c = {.family = n->compilers[i].family,
 			.profile = xstrdup(profile_of(n, i)),
-			.takes_part = toolchain_takes_part(n->main, &n->compilers[i]),
-			.retag = wrap_other_layout(n->main, &n->compilers[i])};
+			.takes_part = takes_part(n, &n->compilers[i]),
+			.retag = wrap_other_layout(llvm_main(n), &n->compilers[i])};
 		struct flags f = {0};
 
 		flags_of(n, &n->compilers[i], c.profile, n->hook, &f);

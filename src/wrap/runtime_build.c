@@ -10,11 +10,12 @@
 #include "base/mem.h"
 #include "base/proc.h"
 #include "wrap/retag.h"
+#include "wrap/runtime_build.h"
 #include "wrap/wrap.h"
 
 #define STEP_TIMEOUT (60 * NS_PER_S)
 
-static int run(const struct strv *argv, struct error *err)
+int runtime_run(const struct strv *argv, struct error *err)
 {
 	auto_strv struct strv lines = STRV_INIT, env = STRV_INIT;
 	struct proc_options o = PROC_OPTIONS_INIT;
@@ -27,8 +28,7 @@ static int run(const struct strv *argv, struct error *err)
 	return proc_capture(&o, STEP_TIMEOUT, &lines, err);
 }
 
-/* "objcopy", of another machine's files "aarch64-linux-gnu-objcopy", or LLVM's by any number. */
-static char *find_tool(const char *cross, const char *name, struct error *err)
+char *runtime_tool(const char *cross, const char *name, struct error *err)
 {
 	static const int majors[] = {22, 21, 20, 19, 18, 17, 16, 15, 14};
 	const char *list = getenv("PATH");
@@ -68,13 +68,13 @@ static int join_members(
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
 		strv_addf(&argv, "-Wl,-u,__llvm_profile_%s", wanted[i]);
 	strv_add(&argv, archive);
-	return run(&argv, err);
+	return runtime_run(&argv, err);
 }
 
 static int hide_the_rest(const char *cross, const char *object, int raw_version, struct error *err)
 {
 	auto_strv struct strv argv = STRV_INIT;
-	auto_free char *objcopy = find_tool(cross, "objcopy", err);
+	auto_free char *objcopy = runtime_tool(cross, "objcopy", err);
 
 	if (!objcopy)
 		return -1;
@@ -82,13 +82,13 @@ static int hide_the_rest(const char *cross, const char *object, int raw_version,
 	strv_add(&argv, "--wildcard");
 	strv_addf(&argv, "--keep-global-symbol=" RETAG_FORMAT "*", (unsigned)raw_version);
 	strv_add(&argv, object);
-	return run(&argv, err);
+	return runtime_run(&argv, err);
 }
 
-static int make_archive(const char *cross, const char *object, const char *out, struct error *err)
+int runtime_archive(const char *cross, const char *object, const char *out, struct error *err)
 {
 	auto_strv struct strv argv = STRV_INIT;
-	auto_free char *ar = find_tool(cross, "ar", err);
+	auto_free char *ar = runtime_tool(cross, "ar", err);
 
 	if (!ar)
 		return -1;
@@ -96,7 +96,7 @@ static int make_archive(const char *cross, const char *object, const char *out, 
 	strv_add(&argv, "crsD");
 	strv_add(&argv, out);
 	strv_add(&argv, object);
-	return run(&argv, err);
+	return runtime_run(&argv, err);
 }
 
 int wrap_build_runtime(const struct compiler *linker, const struct compiler *of, const char *cross,
@@ -115,7 +115,7 @@ int wrap_build_runtime(const struct compiler *linker, const struct compiler *of,
 	if (r == 0)
 		r = hide_the_rest(cross, object, raw, err);
 	if (r == 0)
-		r = make_archive(cross, object, archive, err);
+		r = runtime_archive(cross, object, archive, err);
 	if (r == 0)
 		r = file_rename(archive, out, err);
 	(void)unlink(object);

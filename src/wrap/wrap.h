@@ -35,8 +35,11 @@ struct wrap_node {
 	const char *cross;      /* of a build for another machine: its triple in GNU's form; NULL */
 	const char *const *profiles; /* the indexed profile of each compiler; NULL: none */
 	const struct compiler *main; /* whose profile runtime the program gets; NULL: its own */
+	/* Whose runtime of the other kind of profile it gets beside that; NULL: it has one kind. */
+	const struct compiler *beside;
 	const struct wrap_runtime *runtimes; /* MODE_INSTRUMENTED: of all others */
 	size_t n_runtimes;
+	const char *gcov;              /* MODE_INSTRUMENTED: with beside, gcc's runtime; NULL */
 	const char *hook;              /* hook object, MODE_INSTRUMENTED */
 	const char *instrument_linker; /* or NULL */
 	const char *rustc_wrapper;     /* of cargo's settings; NULL: none */
@@ -69,7 +72,15 @@ char *wrap_relink(const struct compile_log *log, const struct wrap_node *n, cons
  * compiler. cross: as in struct wrap_node. */
 int wrap_build_runtime(const struct compiler *linker, const struct compiler *of, const char *cross,
 	const char *out, struct error *err);
-/* The raw version of a compiler whose objects cannot lie beside those of the main one, else 0. */
+/* Makes the archive of gcc's runtime for programs that have LLVM's, too, unless it is there: what
+ * has a name of LLVM's or of the hook's is local in it. linker: a C compiler; gcc: whose it is.
+ * cross: as in struct wrap_node. */
+int wrap_build_gcov_runtime(const struct compiler *linker, const struct compiler *gcc,
+	const char *cross, const char *out, struct error *err);
+/* The compiler with LLVM's counters of the program that main and beside make; NULL: none is. */
+const struct compiler *wrap_llvm_main(const struct compiler *main, const struct compiler *beside);
+/* The raw version of a compiler whose objects cannot lie beside those of main, which has LLVM's
+ * counters, else 0. */
 int wrap_other_layout(const struct compiler *main, const struct compiler *c);
 
 /* Writes two programs into a folder that are `zig cc` and `zig c++` to their callers. ret: the path
@@ -79,3 +90,5 @@ int wrap_make_zig_drivers(const char *zig, const char *folder, char **ret, struc
 /* Compiles the fork hook of programs with this kind of runtime into out (an object). */
 int wrap_build_hook(
 	const struct compiler *cc, enum profile_kind kind, const char *out, struct error *err);
+/* The same of programs with both kinds. */
+int wrap_build_hook_of_both(const struct compiler *cc, const char *out, struct error *err);
