@@ -63,6 +63,16 @@ static json_t *second_json(const struct profile_facts *p)
 	return o;
 }
 
+/* Of a program with both kinds of counters. */
+static json_t *gcc_json(const struct profile_facts *p)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "functions", json_u64(p->gcc_functions));
+	json_object_set_new(o, "executed", json_u64(p->gcc_executed));
+	return o;
+}
+
 static json_t *profile_json(const struct report *r)
 {
 	const struct profile_facts *p = &r->profile;
@@ -74,6 +84,8 @@ static json_t *profile_json(const struct report *r)
 	json_object_set_new(o, "executed", json_u64(p->executed));
 	json_object_set_new(o, "total_count", json_u64(p->total_count));
 	json_object_set_new(o, "second", p->context_sensitive ? second_json(p) : json_null());
+	json_object_set_new(o, "gcc", p->beside_sha256 ? gcc_json(p) : json_null());
+	json_object_set_new(o, "beside_sha256", json_text(p->beside_sha256));
 	json_object_set_new(o, "left_out", json_boolean(p->left_out));
 	json_object_set_new(o, "given", json_boolean(p->given));
 	json_object_set_new(o, "reused", json_boolean(p->reused));

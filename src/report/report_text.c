@@ -341,6 +341,12 @@ static void add_training(const struct report *r, struct buf *out)
 			r->profile.reused  ? " (reused, not trained in this build)"
 			: r->profile.given ? " (given, not trained in this build)"
 					   : "");
+	if (r->profile.beside_sha256)
+		buf_addf(out,
+			"  %llu of them counted by gcc, %llu executed; the file of the other kind: "
+			"sha256 %s\n",
+			(unsigned long long)r->profile.gcc_functions,
+			(unsigned long long)r->profile.gcc_executed, r->profile.beside_sha256);
 	if (r->profile.context_sensitive)
 		buf_addf(out,
 			"Put in after inlining, by the second round: counters of %llu functions, "

@@ -331,6 +331,11 @@ void section_profile(struct doc *d, const struct report *r)
 		"%" PRIu64 " functions, %" PRIu64
 		" of them executed; all counters together %" PRIu64 ".",
 		p->functions, p->executed, p->total_count);
+	if (p->beside_sha256)
+		doc_text(d,
+			"Of these gcc's counters counted %" PRIu64 " functions, %" PRIu64
+			" of them executed; LLVM's the others.",
+			p->gcc_functions, p->gcc_executed);
 	if (p->context_sensitive)
 		doc_text(d,
 			"The second round put counters into %" PRIu64
@@ -342,6 +347,8 @@ void section_profile(struct doc *d, const struct report *r)
 			"untrained: neutral); all others have theirs.");
 	doc_table(d, "Where the profile comes from", heads, ARRAY_SIZE(heads));
 	fact_row(d, "digest (SHA-256)", p->sha256);
+	if (p->beside_sha256)
+		fact_row(d, "digest of the other kind's", p->beside_sha256);
 	fact_row(d, "sources", r->provenance.source);
 	fact_row(d, "commit", r->provenance.commit);
 	fact_row(d, "training plan", r->provenance.training);
