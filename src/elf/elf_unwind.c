@@ -130,7 +130,10 @@ static int by_start(const void *a, const void *b)
 {
 	const struct unwind_function *x = a, *y = b;
 
-	return (x->start > y->start) - (x->start < y->start);
+	/* Of one address the longest last: those that hold an address are then side by side. */
+	if (x->start != y->start)
+		return x->start > y->start ? 1 : -1;
+	return (x->size > y->size) - (x->size < y->size);
 }
 
 const struct unwind_function *unwind_functions_at(

@@ -24,7 +24,7 @@ def own(at):
     if not i or table[i - 1][0] + table[i - 1][1] <= at:
         return None
     name = re.sub(r" \[clone [^]]*\]", "", table[i - 1][2])
-    name = re.sub(r"\(.*", "", name)
+    name = re.sub(r"\(.*|(\.(cold|warm)(\.[0-9]+)?)+$", "", name)
     return re.sub(r"^fold_(one|two)$", "fold_*", name)
 
 

@@ -19,6 +19,7 @@
 #include <execinfo.h>
 #include <link.h>
 #include <sys/time.h>
+#include <ucontext.h>
 
 #define APART __attribute__((noinline))
 
@@ -37,6 +38,8 @@ struct odd : std::runtime_error {
 // ---- backtraces ----
 
 static uintptr_t base;
+static uintptr_t code[8][2]; // from, to
+static int n_code;
 static void *frames[64];
 static int n_frames;
 static volatile int wanted; // which place takes a backtrace
@@ -50,6 +53,14 @@ APART static void take_backtrace()
 static int find_base(struct dl_phdr_info *i, size_t, void *)
 {
 	base = i->dlpi_addr;
+	for (int k = 0; k < i->dlpi_phnum && n_code < 8; k++) {
+		const ElfW(Phdr) *h = &i->dlpi_phdr[k];
+
+		if (h->p_type != PT_LOAD || !(h->p_flags & PF_X))
+			continue;
+		code[n_code][0] = base + h->p_vaddr;
+		code[n_code++][1] = base + h->p_vaddr + h->p_memsz;
+	}
 	return 1; // the program is the first
 }
 
@@ -258,14 +269,38 @@ static int segv(unsigned n)
 	return left == n ? 0 : 1;
 }
 
+static uintptr_t instruction(const ucontext_t *u)
+{
+#if defined(__x86_64__)
+	return uintptr_t(u->uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+	return uintptr_t(u->uc_mcontext.pc);
+#else
+#error "where is the program counter?"
+#endif
+}
+
 static volatile sig_atomic_t ticks, whole;
 static void *top; // a return address that every backtrace must reach
 
-static void on_prof(int)
+static bool is_own(uintptr_t at)
 {
-	void *f[128];
-	int n = backtrace(f, 128);
+	for (int i = 0; i < n_code; i++)
+		if (at >= code[i][0] && at < code[i][1])
+			return true;
+	return false;
+}
 
+// Only at instructions of this program: while libgcc installs the context of a landing pad, its own frames are none.
+static void on_prof(int, siginfo_t *, void *context)
+{
+	const ucontext_t *u = static_cast<const ucontext_t *>(context);
+	void *f[128];
+	int n;
+
+	if (!is_own(instruction(u)))
+		return;
+	n = backtrace(f, 128);
 	ticks = ticks + 1;
 	for (int i = 0; i < n; i++)
 		if (f[i] == top) {
@@ -274,18 +309,30 @@ static void on_prof(int)
 		}
 }
 
+APART static long spin(unsigned v)
+{
+	long r = 0;
+
+	for (unsigned k = 0; k < 1000; k++)
+		r += leaf(3 * (v + k) + 2, 0);
+	return r;
+}
+
 APART static int prof_rounds(unsigned n)
 {
 	std::vector<unsigned> v = numbers();
+	struct sigaction act = {};
 	struct itimerval every = {{0, 1000}, {0, 1000}};
 
+	dl_iterate_phdr(find_base, nullptr);
 	top = __builtin_return_address(0);
-	frames[0] = nullptr;
 	backtrace(frames, 1); // loads what it needs outside of the handler
-	signal(SIGPROF, on_prof);
+	act.sa_sigaction = on_prof;
+	act.sa_flags = SA_SIGINFO | SA_RESTART;
+	sigaction(SIGPROF, &act, nullptr);
 	setitimer(ITIMER_PROF, &every, nullptr);
-	for (unsigned i = 0; i < n || ticks < 200; i++) // not fewer, however fast the machine is
-		total += outer(i, 7, v);
+	for (unsigned i = 0; i < n || ticks < 100; i++) // not fewer, however fast the machine is
+		total += outer(i, 7, v) + spin(i);
 	every = {};
 	setitimer(ITIMER_PROF, &every, nullptr);
 	printf("%s\n", whole == ticks ? "every backtrace was whole" : "some backtraces were cut off");
