@@ -197,6 +197,41 @@ void test_takes_part(void **state)
 	assert_false(toolchain_takes_part(&gcc12, &clang));
 }
 
+/* Both kinds of counters: each driver links both runtimes, and gcc's by its own names alone. */
+void test_both_kinds(void **state)
+{
+	const struct compiler clang = {.family = FAMILY_CLANG, .major = 22, .llvm = 22};
+	const struct compiler gcc = {.family = FAMILY_GCC, .major = 12};
+	const struct compiler rustc = {.family = FAMILY_RUSTC, .major = 95, .llvm = 22};
+	const struct toolchain_build b = {.mode = MODE_INSTRUMENTED};
+	const struct toolchain_link own = {.hook = "h.o", .gcov = "g.a"};
+	const struct toolchain_link lent = {.hook = "h.o", .gcov = "g.a", .runtime = "rt.a"};
+	const struct {
+		const struct compiler *c;
+		const struct toolchain_link *link;
+		const char *words;
+	} wanted[] = {
+		{&clang, &own,
+			"-fprofile-generate h.o g.a -Wl,--wrap=__gcov_dump "
+			"-Wl,--wrap=__gcov_reset"},
+		{&gcc, &lent,
+			"-Wl,-u,__llvm_profile_runtime h.o rt.a g.a -Wl,--wrap=__gcov_dump "
+			"-Wl,--wrap=__gcov_reset"},
+		{&rustc, &own,
+			"-Clink-arg=h.o -Clink-arg=g.a -Clink-arg=-Wl,--wrap=__gcov_dump "
+			"-Clink-arg=-Wl,--wrap=__gcov_reset -Clink-arg=-lc"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		auto_strv struct strv flags = STRV_INIT;
+		auto_free char *words = NULL;
+
+		toolchain_link_flags(wanted[i].c, &b, wanted[i].link, &flags);
+		words = strv_join(&flags, " ");
+		assert_string_equal(words, wanted[i].words);
+	}
+}
+
 void test_other_flags(void **state)
 {
 	compile_is(FAMILY_UNKNOWN, MODE_INSTRUMENTED, "");

@@ -340,6 +340,7 @@ int main(void)
 		cmocka_unit_test(test_mixed_link),
 		cmocka_unit_test(test_trace_flags),
 		cmocka_unit_test(test_gcc_flags),
+		cmocka_unit_test(test_both_kinds),
 		cmocka_unit_test(test_takes_part),
 		cmocka_unit_test(test_other_flags),
 		cmocka_unit_test(test_settings),

@@ -13,6 +13,7 @@ void test_rustc_flags(void **state);
 void test_mixed_link(void **state);
 void test_trace_flags(void **state);
 void test_gcc_flags(void **state);
+void test_both_kinds(void **state);
 void test_takes_part(void **state);
 void test_other_flags(void **state);
 void test_settings(void **state);

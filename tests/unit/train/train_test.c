@@ -2,6 +2,7 @@
 
 #include "base/proc.h"
 #include "elf/elf_facts.h"
+#include "train/internal.h"
 
 /* ---- Training ------------------------------------------------------------------------------- */
 
@@ -516,6 +517,44 @@ static void one_of_two_runtimes(void **state)
 	assert_int_equal(f->facts.raws[2].state, RAW_INVALID);
 }
 
+/* An image with both kinds of counters: a process of it leaves a file and a folder. */
+static void one_of_both_kinds(void **state)
+{
+	static const char list[] = "start 100 1\nstart 101 1\nstart 102 1\n";
+	static char object[] = "/b/part.gcda";
+	char *objects[] = {object, NULL};
+	const struct strv gcov = {.v = objects, .n = 1};
+	const char *const of[] = {names.v[0]}, *const none[] = {NULL};
+	struct train_options o = {
+		.names_sha256 = &names, .gcov = &gcov, .n_gcov = 1, .gcov_of = of};
+	struct fixture *f = *state;
+	auto_free char *at = path_join(f->profiles, "edge");
+	auto_free char *empty = path_join(at, "101.gcov");
+	auto_buf struct buf raw = BUF_INIT;
+
+	make_raw(subject, &raw);
+	assert_int_equal(dir_create(empty, 0755, NULL), 0);
+	put(at, "processes", list, strlen(list));
+	put(at, "100.profraw", raw.p, raw.n);
+	put(at, "101.profraw", raw.p, raw.n);
+	assert_int_equal(collect_launch(&o, f->profiles, "edge", &f->facts, &f->err), 0);
+	assert_int_equal(f->facts.n_processes, 3);
+	assert_int_equal(f->facts.processes[0].state, RAW_MISSING);
+	assert_string_equal(f->facts.processes[0].lacks, "gcc");
+	assert_null(f->facts.processes[0].file);
+	assert_int_equal(f->facts.processes[1].state, RAW_EMPTY);
+	assert_string_equal(f->facts.processes[1].lacks, "gcc");
+	assert_string_equal(f->facts.processes[1].file, "edge/101.gcov");
+	assert_int_equal(f->facts.processes[2].state, RAW_MISSING);
+	assert_null(f->facts.processes[2].lacks);
+	training_facts_release(&f->facts);
+	/* The object by gcc is in another image. */
+	o.gcov_of = none;
+	assert_int_equal(collect_launch(&o, f->profiles, "edge", &f->facts, &f->err), 0);
+	assert_int_equal(f->facts.processes[0].state, RAW_VALID);
+	assert_null(f->facts.processes[0].lacks);
+}
+
 static void list_that_says_rubbish(void **state)
 {
 	static const char list[] =
@@ -565,6 +604,7 @@ int main(int argc, char **argv)
 		TEST(no_proof_when_it_leaves_by_exit),
 		TEST(states_of_a_crafted_folder),
 		TEST(one_of_two_runtimes),
+		TEST(one_of_both_kinds),
 		TEST(list_that_says_rubbish),
 	};
 
