@@ -156,7 +156,8 @@ static int objects_from(const json_t *a, struct gcc_index *x, struct error *err)
 	return 0;
 }
 
-int gcc_index_read(const char *path, struct gcc_index *ret, struct error *err)
+static int read_index(
+	const char *path, bool may_be_empty, struct gcc_index *ret, struct error *err)
 {
 	auto_json json_t *o = json_read_file(path, err);
 	const char *format = json_string_value(json_object_get(o, "format"));
@@ -168,9 +169,21 @@ int gcc_index_read(const char *path, struct gcc_index *ret, struct error *err)
 	if (!format || strcmp(format, FORMAT) != 0)
 		return error_set(err, ERR_CORRUPT, "its format is not '%s'", FORMAT);
 	r = objects_from(json_object_get(o, "objects"), &x, err);
+	if (r == 0 && !x.n && !may_be_empty)
+		r = error_set(err, ERR_CORRUPT, "it names no objects");
 	if (r < 0)
 		gcc_index_release(&x);
 	else
 		*ret = x;
 	return r;
+}
+
+int gcc_index_read(const char *path, struct gcc_index *ret, struct error *err)
+{
+	return read_index(path, false, ret, err);
+}
+
+int gcc_index_read_beside(const char *path, struct gcc_index *ret, struct error *err)
+{
+	return read_index(path, true, ret, err);
 }

@@ -189,24 +189,26 @@ static int write_object(struct localising *l, size_t i, struct error *err)
 	return write_as(l, i, clean + strspn(clean, "/"), err);
 }
 
+static int read_index(struct localising *l, struct error *err)
+{
+	auto_free char *path = path_join(l->from, GCC_PROFILE_INDEX);
+
+	return run_main_compiler(l->r)->family == FAMILY_GCC
+		       ? gcc_index_read(path, &l->index, err)
+		       : gcc_index_read_beside(path, &l->index, err);
+}
+
 static int unpack(struct localising *l, const char *archive, struct error *err)
 {
 	auto_strv struct strv index = STRV_INIT, files = STRV_INIT;
-	auto_free char *path = path_join(l->from, GCC_PROFILE_INDEX);
 
 	strv_add(&index, GCC_PROFILE_INDEX);
 	if (tree_remove(l->from, err) < 0 || dir_create(l->from, 0755, err) < 0 ||
-		release_take_out(archive, &index, l->from, err) < 0 ||
-		gcc_index_read(path, &l->index, err) < 0)
+		release_take_out(archive, &index, l->from, err) < 0 || read_index(l, err) < 0)
 		return -1;
 	for (size_t i = 0; i < l->index.n; i++)
 		strv_add(&files, l->index.v[i].file);
-	/* Beside LLVM's, gcc may have made nothing but data. */
-	if (!files.n)
-		return run_main_of(l->r, PROFILE_LLVM)
-			       ? 0
-			       : error_set(err, ERR_CORRUPT, "it names no objects");
-	return release_take_out(archive, &files, l->from, err);
+	return files.n ? release_take_out(archive, &files, l->from, err) : 0;
 }
 
 static int check_version(const struct localising *l, size_t i, struct error *err)

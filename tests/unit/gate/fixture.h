@@ -46,6 +46,7 @@ void cold_part_without_frame(struct fixture *x);
 void strip_moved_segment(struct fixture *x);
 
 void test_final_cases(void **state);
+void test_kinds_of_counters(void **state);
 void test_part_names(void **state);
 void test_docs_and_table_agree(void **state);
 void test_bounds(void **state);

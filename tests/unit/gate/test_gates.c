@@ -218,24 +218,6 @@ static void all_executed_missing(struct fixture *x)
 		fixture_object(&x->plain, "/slot/obj/work.o")->code_hash);
 }
 
-/* Two functions of one object are counted by gcc's counters, and have no data: that the others have
- * theirs says nothing of them. */
-static void gcc_half_missing(struct fixture *x)
-{
-	for (size_t i = 0; i < x->profile.n; i++)
-		x->profile.v[i].gcc = strstr(x->profile.v[i].key, "work") != NULL;
-	x->profile.gcc_functions = x->profile.gcc_executed = 2;
-	fixture_add_diag(&x->optimised, "work", DIAG_MISSING, "work");
-	fixture_add_diag(&x->optimised, "work", DIAG_MISSING, "src/work.c;helper");
-}
-
-/* A process with both kinds of counters that wrote LLVM's alone. */
-static void gcc_half_not_written(struct fixture *x)
-{
-	lose_file(x, 1);
-	x->training.processes[1].lacks = xstrdup("gcc");
-}
-
 static void stale_function(struct fixture *x)
 {
 	fixture_add_diag(&x->optimised, "work", DIAG_MISMATCH, "work");
@@ -587,9 +569,6 @@ static const struct fault {
 		"0 processes ran instrumented code"},
 	{"too few executed", too_few_executed, "min-functions", "5 executed functions, at least 6"},
 	{"too many missing", too_many_missing, "max-missing", "added_two"},
-	{"gcc's half missing", gcc_half_missing, "max-missing", "0 of 2 executed functions"},
-	{"gcc's half not written", gcc_half_not_written, "every-process-flushed",
-		"missing profile of what gcc compiled"},
 	{"all executed missing", all_executed_missing, "max-missing",
 		"0 of 5 executed functions of 'prog'"},
 	{"stale function", stale_function, "stale",
@@ -806,6 +785,7 @@ int main(void)
 		cmocka_unit_test(test_final_cases),
 		cmocka_unit_test(test_part_names),
 		cmocka_unit_test(test_docs_and_table_agree),
+		cmocka_unit_test(test_kinds_of_counters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
