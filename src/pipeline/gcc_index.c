@@ -156,8 +156,7 @@ static int objects_from(const json_t *a, struct gcc_index *x, struct error *err)
 	return 0;
 }
 
-static int read_index(
-	const char *path, bool may_be_empty, struct gcc_index *ret, struct error *err)
+static int read_index(const char *path, bool may_be_empty, struct gcc_index *ret, struct error *err)
 {
 	auto_json json_t *o = json_read_file(path, err);
 	const char *format = json_string_value(json_object_get(o, "format"));

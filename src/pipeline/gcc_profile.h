@@ -34,8 +34,8 @@ void gcc_index_release(struct gcc_index *x);
 int gcc_index_write(const struct gcc_index *x, const char *path, struct error *err);
 /* ERR_CORRUPT names what is wrong with it. */
 int gcc_index_read(const char *path, struct gcc_index *ret, struct error *err);
-/* The same of a program whose main compiler has LLVM's counters: beside those, all that gcc made may
- * be data, and then it names no objects. */
+/* The same of a program whose main compiler has LLVM's counters: beside those, all that gcc made
+ * may be data, and then it names no objects. */
 int gcc_index_read_beside(const char *path, struct gcc_index *ret, struct error *err);
 
 /* The slot's path as {slot}, and back. Caller frees. */
