@@ -49,6 +49,9 @@ static void add_remaining(const struct terminal *t, struct buf *b, uint64_t done
 	buf_addf(b, "  %" PRIu64 ":%02" PRIu64 " left", left / 60, left % 60);
 }
 
+/* "instrumented build, round 2" */
+#define TITLE_COLUMNS 27
+
 static void draw(struct terminal *t, const struct event *e)
 {
 	auto_buf struct buf b = BUF_INIT;
@@ -56,7 +59,7 @@ static void draw(struct terminal *t, const struct event *e)
 
 	if (!t->live || (t->line && now - t->last_drawn < 100 * NS_PER_MS))
 		return;
-	buf_addf(&b, "  %-20s %3" PRIu64 " s  ", t->stage ? t->stage : "", used);
+	buf_addf(&b, "  %-*s %3" PRIu64 " s  ", TITLE_COLUMNS, t->stage ? t->stage : "", used);
 	if (e && e->text)
 		buf_adds(&b, e->text);
 	if (e && e->total)
@@ -90,9 +93,9 @@ static void end(struct terminal *t, const struct event *e)
 	clear_line(t);
 	if (t->quiet)
 		return;
-	fprintf(stderr, "%s%s%s %-20s %6.1f s%s%s\n", paint(t, stopped ? "\033[31m" : "\033[32m"),
-		stopped ? "✗" : "✓", paint(t, "\033[0m"), e->name, (double)e->done / 1e9,
-		e->text ? "  " : "", e->text ? e->text : "");
+	fprintf(stderr, "%s%s%s %-*s %6.1f s%s%s\n", paint(t, stopped ? "\033[31m" : "\033[32m"),
+		stopped ? "✗" : "✓", paint(t, "\033[0m"), TITLE_COLUMNS, e->name,
+		(double)e->done / 1e9, e->text ? "  " : "", e->text ? e->text : "");
 }
 
 static void say(struct terminal *t, const char *mark, const char *text)

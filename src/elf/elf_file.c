@@ -16,27 +16,42 @@ static uint64_t plus(uint64_t a, uint64_t b)
 	return a + b < a ? UINT64_MAX : a + b;
 }
 
-static uint64_t bytes_of_parts(Elf *elf)
+static uint64_t bytes_of_parts(Elf *elf, size_t segments)
 {
 	Elf_Scn *scn = NULL;
 	uint64_t sum = 0;
-	size_t n = 0;
 	GElf_Shdr s;
 	GElf_Phdr h;
 
 	while ((scn = elf_nextscn(elf, scn)))
 		if (gelf_getshdr(scn, &s) && s.sh_type != SHT_NOBITS && s.sh_type != SHT_NULL)
 			sum = plus(sum, s.sh_size);
-	elf_getphdrnum(elf, &n);
-	for (size_t k = 0; k < n; k++)
+	for (size_t k = 0; k < segments; k++)
 		if (gelf_getphdr(elf, (int)k, &h) && h.p_type == PT_NOTE)
 			sum = plus(sum, h.p_filesz);
 	return sum;
 }
 
-static int check_parts(Elf *elf, size_t n, struct error *err)
+/* A count that does not fit into the header stands in the first section's, which may say four
+ * billion (libelf calls that an error, and hands it out all the same). */
+static int count_segments(Elf *elf, struct elf_image *i, size_t n, struct error *err)
 {
-	uint64_t sum = bytes_of_parts(elf);
+	size_t size = gelf_fsize(elf, ELF_T_PHDR, 1, EV_CURRENT), count = 0;
+	bool bad = elf_getphdrnum(elf, &count) < 0;
+
+	if (!bad && !count)
+		return 0;
+	if (bad || !size || i->head.e_phoff > n || count > (n - i->head.e_phoff) / size)
+		return error_set(err, ERR_CORRUPT,
+			"not a readable ELF file: its %zu program headers lie outside of it",
+			count);
+	i->segments = count;
+	return 0;
+}
+
+static int check_parts(Elf *elf, size_t n, size_t segments, struct error *err)
+{
+	uint64_t sum = bytes_of_parts(elf, segments);
 
 	if (sum / PARTS_OF_FILE <= n + PARTS_SLACK)
 		return 0;
@@ -65,7 +80,7 @@ int elf_image_open(const void *data, size_t n, struct elf_image *ret, struct err
 		elf_image_close(&i);
 		return error_set(err, ERR_CORRUPT, "not a readable ELF file: %s", elf_errmsg(-1));
 	}
-	if (check_parts(i.elf, n, err) < 0) {
+	if (count_segments(i.elf, &i, n, err) < 0 || check_parts(i.elf, n, i.segments, err) < 0) {
 		elf_image_close(&i);
 		return -1;
 	}

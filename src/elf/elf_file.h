@@ -11,7 +11,8 @@
 struct elf_image {
 	Elf *elf;
 	GElf_Ehdr head;
-	size_t names;  /* index of the section name table */
+	size_t names;    /* index of the section name table */
+	size_t segments; /* number of program headers, all within the file */
 	void *aligned; /* copy of data that did not lie aligned, or NULL */
 };
 

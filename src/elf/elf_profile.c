@@ -125,11 +125,9 @@ static void search_words(Elf_Scn *scn, const GElf_Shdr *s, struct elf_profile *p
 
 static void note_first(const struct elf_image *i, struct elf_profile *p)
 {
-	size_t n = 0;
 	bool have = false;
 
-	elf_getphdrnum(i->elf, &n);
-	for (size_t k = 0; k < n; k++) {
+	for (size_t k = 0; k < i->segments; k++) {
 		GElf_Phdr h;
 
 		if (!gelf_getphdr(i->elf, (int)k, &h) || h.p_type != PT_LOAD ||
@@ -174,10 +172,7 @@ static void add_ids(const uint8_t *p, size_t n, struct buf *ids)
 static void note_ids(
 	const struct elf_image *i, const uint8_t *data, size_t size, struct elf_profile *p)
 {
-	size_t n = 0;
-
-	elf_getphdrnum(i->elf, &n);
-	for (size_t k = 0; k < n; k++) {
+	for (size_t k = 0; k < i->segments; k++) {
 		GElf_Phdr h;
 
 		if (gelf_getphdr(i->elf, (int)k, &h) && h.p_type == PT_NOTE && h.p_offset <= size &&

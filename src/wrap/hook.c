@@ -407,7 +407,7 @@ int execvp(const char *file, char *const argv[])
 }
 
 /* Collects the arguments of the execl family; 0 when there are too many. */
-static int collect(char **args, const char *first, va_list ap)
+static int collect(char **args, const char *first, va_list *ap)
 {
 	size_t n = 0;
 
@@ -417,47 +417,58 @@ static int collect(char **args, const char *first, va_list ap)
 			errno = E2BIG;
 			return 0;
 		}
-		args[n] = va_arg(ap, char *);
+		args[n] = va_arg(*ap, char *);
 	}
 	return 1;
 }
 
-int execl(const char *path, const char *arg, ...)
+static int exec_list(
+	int (*run)(const char *, char *const[]), const char *path, const char *first, va_list *ap)
 {
 	char *args[ARGS_MAX];
+
+	return collect(args, first, ap) ? run(path, args) : -1;
+}
+
+/* The environment stands behind the arguments. */
+static int exec_list_env(const char *path, const char *first, va_list *ap)
+{
+	char *args[ARGS_MAX];
+
+	return collect(args, first, ap) ? execve(path, args, va_arg(*ap, char *const *)) : -1;
+}
+
+int execl(const char *path, const char *arg, ...)
+{
 	va_list ap;
-	int ok;
+	int r;
 
 	va_start(ap, arg);
-	ok = collect(args, arg, ap);
+	r = exec_list(execv, path, arg, &ap);
 	va_end(ap);
-	return ok ? execv(path, args) : -1;
+	return r;
 }
 
 int execlp(const char *file, const char *arg, ...)
 {
-	char *args[ARGS_MAX];
 	va_list ap;
-	int ok;
+	int r;
 
 	va_start(ap, arg);
-	ok = collect(args, arg, ap);
+	r = exec_list(execvp, file, arg, &ap);
 	va_end(ap);
-	return ok ? execvp(file, args) : -1;
+	return r;
 }
 
 int execle(const char *path, const char *arg, ...)
 {
-	char *args[ARGS_MAX];
-	char *const *env;
 	va_list ap;
-	int ok;
+	int r;
 
 	va_start(ap, arg);
-	ok = collect(args, arg, ap);
-	env = ok ? va_arg(ap, char *const *) : NULL;
+	r = exec_list_env(path, arg, &ap);
 	va_end(ap);
-	return ok ? execve(path, args, env) : -1;
+	return r;
 }
 
 #ifdef WHET_GCOV
@@ -486,39 +497,34 @@ int __gcov_execvp(const char *file, char *const argv[])
 
 int __gcov_execl(const char *path, const char *arg, ...)
 {
-	char *args[ARGS_MAX];
 	va_list ap;
-	int ok;
+	int r;
 
 	va_start(ap, arg);
-	ok = collect(args, arg, ap);
+	r = exec_list(execv, path, arg, &ap);
 	va_end(ap);
-	return ok ? execv(path, args) : -1;
+	return r;
 }
 
 int __gcov_execlp(const char *file, const char *arg, ...)
 {
-	char *args[ARGS_MAX];
 	va_list ap;
-	int ok;
+	int r;
 
 	va_start(ap, arg);
-	ok = collect(args, arg, ap);
+	r = exec_list(execvp, file, arg, &ap);
 	va_end(ap);
-	return ok ? execvp(file, args) : -1;
+	return r;
 }
 
 int __gcov_execle(const char *path, const char *arg, ...)
 {
-	char *args[ARGS_MAX];
-	char *const *env;
 	va_list ap;
-	int ok;
+	int r;
 
 	va_start(ap, arg);
-	ok = collect(args, arg, ap);
-	env = ok ? va_arg(ap, char *const *) : NULL;
+	r = exec_list_env(path, arg, &ap);
 	va_end(ap);
-	return ok ? execve(path, args, env) : -1;
+	return r;
 }
 #endif

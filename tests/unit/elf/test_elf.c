@@ -272,6 +272,35 @@ static void test_sections_over_each_other(void **state)
 	error_release(&err);
 }
 
+/* The number of program headers stands in the first section's header: four billion, behind the
+ * end of the file. */
+static void test_endless_segments(void **state)
+{
+	struct {
+		Elf64_Ehdr head;
+		Elf64_Shdr first;
+	} file = {.head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+			  .e_type = ET_EXEC,
+			  .e_machine = EM_X86_64,
+			  .e_version = EV_CURRENT,
+			  .e_ehsize = sizeof(Elf64_Ehdr),
+			  .e_phoff = 4096,
+			  .e_phentsize = sizeof(Elf64_Phdr),
+			  .e_phnum = PN_XNUM,
+			  .e_shoff = sizeof(Elf64_Ehdr),
+			  .e_shentsize = sizeof(Elf64_Shdr),
+			  .e_shnum = 1},
+		.first = {.sh_info = UINT32_MAX}};
+	struct elf_profile profile = {0};
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(elf_profile_read(&file, sizeof(file), "__llvm_", &profile, &err), -1);
+	assert_int_equal(err.code, ERR_CORRUPT);
+	assert_string_equal(err.msg, "not a readable ELF file: its 4294967295 program headers lie "
+				     "outside of it");
+	error_release(&err);
+}
+
 static uint64_t step(uint64_t *s)
 {
 	*s = *s * 6364136223846793005ULL + 1442695040888963407ULL;
@@ -335,6 +364,7 @@ int main(void)
 		cmocka_unit_test(test_hook_is_seen),
 		cmocka_unit_test(test_not_elf),
 		cmocka_unit_test(test_sections_over_each_other),
+		cmocka_unit_test(test_endless_segments),
 		cmocka_unit_test(test_damaged_objects),
 	};
 

@@ -118,7 +118,7 @@ static void add_rustc_link(struct build_facts *b)
 	if (instrumented)
 		strv_split_words(&r->argv,
 			"/r/lib/libprofiler_builtins-00112233445566bb.rlib -u "
-			"__llvm_profile_runtime /tmp/w/hook-0123456789abcdef.o -lc");
+			"__llvm_profile_runtime /slot/hook/hook-0123456789abcdef.o -lc");
 	else
 		strv_add(&r->argv, "-Wl,--gc-sections");
 	r->output = xstrdup("/slot/deps/tool");
@@ -128,7 +128,7 @@ static void add_rustc_link(struct build_facts *b)
 	r->n_links = r->cap_links = 1;
 	if (instrumented)
 		strv_split_words(&fixture_record(b, "crate")->added,
-			"-Clink-arg=/tmp/w/hook-0123456789abcdef.o -Clink-arg=-lc");
+			"-Clink-arg=/slot/hook/hook-0123456789abcdef.o -Clink-arg=-lc");
 }
 
 struct object_fact *fixture_add_object(struct build_facts *b, const char *path,
