@@ -141,6 +141,8 @@ static int check_object(const struct gcc_index *x, const struct gcc_indexed *o, 
 
 static int objects_from(const json_t *a, struct gcc_index *x, struct error *err)
 {
+	if (!json_is_array(a))
+		return error_set(err, ERR_CORRUPT, "'objects' is no list");
 	for (size_t i = 0; i < json_array_size(a); i++) {
 		const json_t *j = json_array_get(a, i);
 		struct gcc_indexed *o;

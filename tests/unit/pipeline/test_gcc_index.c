@@ -114,9 +114,8 @@ static void test_rejected(void **state)
 	refuses("{}", "its format is not 'whet gcc profile 1'");
 	refuses("{\"format\":\"whet gcc profile 2\"}", "its format is not 'whet gcc profile 1'");
 	refuses("{\"format\":7}", "its format is not 'whet gcc profile 1'");
-	refuses("{\"format\":\"whet gcc profile 1\"}", "it names no objects");
-	refuses("{\"format\":\"whet gcc profile 1\",\"objects\":{}}", "it names no objects");
-	refuses("{\"format\":\"whet gcc profile 1\",\"objects\":[]}", "it names no objects");
+	refuses("{\"format\":\"whet gcc profile 1\"}", "'objects' is no list");
+	refuses("{\"format\":\"whet gcc profile 1\",\"objects\":{}}", "'objects' is no list");
 	refuses("{\"format\":\"whet gcc profile 1\",\"objects\":[5]}", "file");
 	refuses(ONE("7", "\"a\"", "[]"), "file");
 	refuses(ONE("\"a.gcda\"", "null", "[]"), "path");
