@@ -1,6 +1,7 @@
 """Backtraces with names, on standard output: each line of the input is "WHERE: ADDRESS...", addresses within the file
 that is named. Return addresses are looked up one byte before. Frames of other files, and those of the start files,
-are left out; a part (NAME.cold.0) counts as its function, and folded twins as one."""
+are left out; a part (NAME.cold.0) counts as its function, and folded twins as one. With --parts parts keep their
+names."""
 import bisect
 import re
 import subprocess
@@ -23,8 +24,10 @@ def own(at):
         i -= 1
     if not i or table[i - 1][0] + table[i - 1][1] <= at:
         return None
-    name = re.sub(r" \[clone [^]]*\]", "", table[i - 1][2])
-    name = re.sub(r"\(.*|(\.(cold|warm)(\.[0-9]+)?)+$", "", name)
+    name = re.sub(r"\(.*\)", "", table[i - 1][2])
+    name = re.sub(r" \[clone ([^]]*)\]", r"\1", name)
+    if "--parts" not in sys.argv:
+        name = re.sub(r"(\.(cold|warm)(\.[0-9]+)?)+$", "", name)
     return re.sub(r"^fold_(one|two)$", "fold_*", name)
 
 
