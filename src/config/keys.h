@@ -73,6 +73,7 @@ char *keys_list(const struct key_table *t);
 void read_build(struct problems *ps, const struct key *k, const struct node *n, void *target);
 /* read_pgo.c */
 /* target: struct plan_pgo */
+void read_order(struct problems *ps, const struct key *k, const struct node *n, void *target);
 void read_untrained(struct problems *ps, const struct key *k, const struct node *n, void *target);
 void read_pgo(struct problems *ps, const struct key *k, const struct node *n, void *target);
 /* read_variants.c */

@@ -59,10 +59,17 @@ enum plan_untrained {
 	UNTRAINED_NEUTRAL /* as without a profile */
 };
 
+/* In which order the linker places functions. */
+enum plan_order {
+	ORDER_NONE, /* as it does by itself */
+	ORDER_HOT   /* those with counts first, callers beside what they call */
+};
+
 struct plan_pgo {
 	char *instrument_linker; /* compiler driver of the instrumented link; NULL: the same */
 	bool context_sensitive;  /* a second training counts after inlining */
 	enum plan_untrained untrained;
+	enum plan_order order;
 	struct place at; /* of pgo: itself; a variant has its own place */
 };
 

@@ -16,6 +16,15 @@ void read_untrained(struct problems *ps, const struct key *k, const struct node 
 		((struct plan_pgo *)target)->untrained = (enum plan_untrained)i;
 }
 
+void read_order(struct problems *ps, const struct key *k, const struct node *n, void *target)
+{
+	static const char *const names[] = {[ORDER_NONE] = "none", [ORDER_HOT] = "hot", NULL};
+	size_t i;
+
+	if (value_choice(ps, n, k->name, names, &i))
+		((struct plan_pgo *)target)->order = (enum plan_order)i;
+}
+
 #define PGO(field) offsetof(struct plan_pgo, field)
 static const struct key pgo[] = {
 	{"instrument-linker", KEY_TEXT, PGO(instrument_linker),
@@ -27,6 +36,10 @@ static const struct key pgo[] = {
 		.doc = "How functions are compiled that the training did not reach: `cold` "
 		       "(default): for size, away from the rest; `neutral`: as without a "
 		       "profile."},
+	{"function-order", KEY_PART, .read = read_order,
+		.doc = "In which order the linker places functions: `none` (default): as it does "
+		       "by itself; `hot`: those that the training reached first, callers beside "
+		       "what they call."},
 };
 const struct key_table table_pgo = {"pgo", pgo, ARRAY_SIZE(pgo)};
 

@@ -86,6 +86,12 @@ static void read_variant_untrained(
 	read_untrained(ps, k, n, &((struct plan_variant *)target)->pgo);
 }
 
+static void read_variant_order(
+	struct problems *ps, const struct key *k, const struct node *n, void *target)
+{
+	read_order(ps, k, n, &((struct plan_variant *)target)->pgo);
+}
+
 #define VARIANT(field) offsetof(struct plan_variant, field)
 static const struct key variant[] = {
 	{"name", KEY_TEXT, VARIANT(name), .required = true,
@@ -104,6 +110,8 @@ static const struct key variant[] = {
 		.doc = "As `pgo.context-sensitive`. Default: that of `pgo`."},
 	{"untrained", KEY_PART, .read = read_variant_untrained,
 		.doc = "As `pgo.untrained`. Default: that of `pgo`."},
+	{"function-order", KEY_PART, .read = read_variant_order,
+		.doc = "As `pgo.function-order`. Default: that of `pgo`."},
 };
 const struct key_table table_variant = {"variants[]", variant, ARRAY_SIZE(variant)};
 
@@ -207,6 +215,8 @@ static void complete(const struct node *n, const struct plan *p, struct plan_var
 	v->pgo.instrument_linker = xstrdup(p->pgo.instrument_linker);
 	if (!node_get(n, "untrained"))
 		v->pgo.untrained = p->pgo.untrained;
+	if (!node_get(n, "function-order"))
+		v->pgo.order = p->pgo.order;
 }
 
 static bool same_text(const char *a, const char *b)
@@ -218,13 +228,14 @@ static bool same_build(const struct plan_variant *a, const struct plan_variant *
 {
 	return a->lto == b->lto && same_text(a->cpu, b->cpu) && a->profile == b->profile &&
 	       (!a->profile || (a->pgo.context_sensitive == b->pgo.context_sensitive &&
-				       a->pgo.untrained == b->pgo.untrained));
+				       a->pgo.untrained == b->pgo.untrained &&
+				       a->pgo.order == b->pgo.order));
 }
 
 /* What is measured twice under two names shows noise as a difference. */
 static void check_same(struct problems *ps, const struct node *n, const struct plan *p, size_t i)
 {
-	static const char *const of_profile[] = {"context-sensitive", "untrained"};
+	static const char *const of_profile[] = {"context-sensitive", "untrained", "function-order"};
 	char own_name[] = PLAN_OWN, plain_name[] = PLAN_PLAIN;
 	const struct plan_variant own = {
 		.name = own_name,

@@ -89,6 +89,7 @@ void compile_record_release(struct compile_record *r)
 		link_input_release(&r->links[i]);
 	free(r->diags);
 	sought_release(&r->sought);
+	function_order_release(&r->functions);
 	free(r->links);
 	memset(r, 0, sizeof(*r));
 }
@@ -187,6 +188,8 @@ json_t *compile_record_json(const struct compile_record *r)
 	json_set_text(o, "linker", r->linker);
 	if (text_bytes_sum(&r->text))
 		json_object_set_new(o, "text", text_bytes_json(&r->text));
+	if (r->functions.file || r->functions.why)
+		json_object_set_new(o, "functions", function_order_json(&r->functions));
 	json_set_text(o, "map_error", r->map_error);
 	return o;
 }
@@ -264,6 +267,7 @@ static void texts_from_json(const json_t *o, struct compile_record *r)
 	fact_take_str(o, "text_hash", &r->text_hash);
 	fact_take_str(o, "linker", &r->linker);
 	text_bytes_from_json(json_object_get(o, "text"), &r->text);
+	function_order_from_json(json_object_get(o, "functions"), &r->functions);
 	fact_take_str(o, "map_error", &r->map_error);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/strv.h"
+#include "facts/function_order.h"
 #include "facts/sought.h"
 #include "facts/text_bytes.h"
 
@@ -91,6 +92,7 @@ struct compile_record {
 	char *text_hash; /* of the linked file's code right after the link; NULL: none or no link */
 	char *linker;    /* that made it: "GNU ld", "gold", "lld", "mold"; NULL: not known */
 	struct text_bytes text; /* of its code, as the linker's map says */
+	struct function_order functions; /* of a link that is to have an order of its functions */
 	char *map_error;        /* why the links are not known although they should be; or NULL */
 };
 

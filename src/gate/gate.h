@@ -26,6 +26,7 @@ struct gate_facts {
 	const struct training_facts *training, *replay;
 	const struct profile_facts *profile;
 	const char *variant;  /* which optimised build it is, as the comparison names it */
+	bool ordered;         /* its functions were to be placed in an order */
 	bool without_profile; /* it was made without one, to be compared */
 	const struct provenance
 		*provenance;         /* of a given profile; NULL with profile->given: it has none */

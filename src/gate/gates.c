@@ -124,6 +124,17 @@ const struct gate gates[] = {
 			  "call and object with its class and why.",
 	},
 	{
+		.name = "function-order",
+		ONCE(GATE_AFTER_OPTIMISED),
+		.fn = gate_function_order,
+		.meaning = "The linker placed the functions of every released binary in the order "
+			   "that was asked for.",
+		.default_bound = "Of the listed functions that are in the binary 95 % must lie "
+				 "there in that order; at least 1 function must.",
+		.remedy = "Link by lld (-fuse-ld=lld), without a linker script that places code "
+			  "itself, or leave function-order out.",
+	},
+	{
 		.name = "not-instrumented-any-more",
 		ONCE(GATE_FINAL),
 		.fn = gate_not_instrumented_any_more,

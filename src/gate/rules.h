@@ -10,7 +10,7 @@
 
 gate_fn gate_phases_complete, gate_raw_profiles_valid, gate_every_process_flushed;
 gate_fn gate_min_functions, gate_max_missing, gate_stale, gate_same_identity, gate_same_flags;
-gate_fn gate_same_source, gate_profile_was_used, gate_profile_unchanged;
+gate_fn gate_function_order, gate_same_source, gate_profile_was_used, gate_profile_unchanged;
 gate_fn gate_not_instrumented_any_more, gate_replay, gate_no_scenario_worse;
 gate_fn gate_unwind, gate_strip_safe;
 

@@ -38,6 +38,7 @@ struct building {
 	struct source_tree before;      /* the sources when it began */
 	char *slot, *source, *build, *log, *state, *quarantine, *shim_folder, *node_file,
 		*pkg_config, *target;
+	char *order; /* counts of the functions, for the linker's order; NULL: none is asked for */
 	char *meson_file, *meson_text; /* meson's cross file; text NULL: none is needed */
 	struct strv names;             /* of the files that are released */
 	struct wrap_node wrap;
@@ -83,6 +84,7 @@ static void building_release(struct building *b)
 	free(b->target);
 	free(b->meson_file);
 	free(b->meson_text);
+	free(b->order);
 	strv_release(&b->names);
 	build_steps_release(&b->steps);
 	source_tree_release(&b->before);
@@ -121,6 +123,7 @@ static struct toolchain_build build_of(const struct run *r, enum toolchain_mode 
 		.trace = r->last_profile,
 		.context_sensitive = second || (mode == MODE_OPTIMISED && has_profile(r) &&
 						       r->track->profile.context_sensitive),
+		.order = mode == MODE_OPTIMISED && has_profile(r) && run_pgo(r)->order != ORDER_NONE,
 		.neutral = run_pgo(r)->untrained == UNTRAINED_NEUTRAL,
 		.lto = own ? v->lto : r->plan.build.lto,
 		.cpu = v ? v->cpu : r->plan.build.cpu,
@@ -136,6 +139,11 @@ static char *const *profiles_of(const struct building *b)
 	if (b->mode == MODE_INSTRUMENTED)
 		return t->second ? t->first.profiles : NULL;
 	return b->mode == MODE_OPTIMISED && has_profile(b->r) ? t->profiles : NULL;
+}
+
+static int set_order(struct building *b, struct error *err)
+{
+	return build_of(b->r, b->mode).order ? run_order_counts(b->r, &b->order, err) : 0;
 }
 
 static void set_wrap(struct building *b)
@@ -172,7 +180,8 @@ static void set_wrap(struct building *b)
 		.zig_cc = r->zig_cc,
 		.relinks = node_relink_count(r, b->mode),
 		.relinker = r->relinker.path,
-		.relinked = &b->names,
+		.order = b->order,
+		.released = &b->names,
 	};
 }
 
@@ -775,6 +784,10 @@ int node_build(struct run *r, enum toolchain_mode mode, struct error *err)
 	int result = 0;
 
 	set_paths(&b);
+	if (set_order(&b, err) < 0) {
+		building_release(&b);
+		return -1;
+	}
 	set_wrap(&b);
 	if (set_token(&b, err) < 0) {
 		building_release(&b);

@@ -37,6 +37,9 @@ static const char *clang_generate(const struct toolchain_build *b)
  * counts. */
 #define ONLY_COLD_FOR_SIZE "-pgso-cold-code-only-for-instr-pgo"
 
+/* A linker places sections, so each function gets one. */
+#define OWN_SECTIONS "-ffunction-sections"
+
 static void clang_flags(const struct toolchain_build *b, struct strv *ret)
 {
 	if (b->mode == MODE_OPTIMISED || (b->mode == MODE_INSTRUMENTED && b->context_sensitive)) {
@@ -47,6 +50,8 @@ static void clang_flags(const struct toolchain_build *b, struct strv *ret)
 			strv_add(ret, "-mllvm");
 			strv_add(ret, ONLY_COLD_FOR_SIZE);
 		}
+		if (b->mode == MODE_OPTIMISED && b->order)
+			strv_add(ret, OWN_SECTIONS);
 		/* Brings profile diagnostics back after -Wno-everything or -Wno-backend-plugin. */
 		strv_add(ret, "-Wbackend-plugin");
 	}
@@ -57,6 +62,13 @@ static void clang_flags(const struct toolchain_build *b, struct strv *ret)
 /* Counts are atomic, since threads would lose some. With -fprofile-correction a profile of threads
  * that ran on while the program ended is smoothed instead of refused. A mismatch is no error of the
  * compiler: the gate `stale` decides. */
+/* gcc's own order of first calls gives sections numbers instead of names. */
+static void gcc_order_flags(struct strv *ret)
+{
+	strv_add(ret, OWN_SECTIONS);
+	strv_add(ret, "-fno-profile-reorder-functions");
+}
+
 static void gcc_flags(const struct toolchain_build *b, struct strv *ret)
 {
 	if (b->mode == MODE_INSTRUMENTED) {
@@ -67,6 +79,8 @@ static void gcc_flags(const struct toolchain_build *b, struct strv *ret)
 		strv_add(ret, "-fprofile-correction");
 		if (b->neutral)
 			strv_add(ret, "-fprofile-partial-training");
+		if (b->order)
+			gcc_order_flags(ret);
 		strv_add(ret, "-Wmissing-profile");
 		strv_add(ret, "-Wno-error=missing-profile");
 		strv_add(ret, "-Wcoverage-mismatch");
@@ -207,6 +221,11 @@ void toolchain_link_flags(const struct compiler *c, const struct toolchain_build
 		cpu_flag(c, b, ret);
 	if (b->mode == MODE_PLAIN)
 		return;
+	/* Link-time optimisation makes the sections at the link. */
+	if (b->mode == MODE_OPTIMISED && b->order && c->family == FAMILY_CLANG)
+		strv_add(ret, OWN_SECTIONS);
+	if (b->mode == MODE_OPTIMISED && b->order && c->family == FAMILY_GCC)
+		gcc_order_flags(ret);
 	if (c->family == FAMILY_CLANG)
 		clang_link_flags(b, link, ret);
 	if (b->mode != MODE_INSTRUMENTED)

@@ -117,6 +117,7 @@ struct toolchain_build {
 	/* MODE_OPTIMISED: the compilers that can tell every function that they look up in the
 	 * profile (facts/sought.h). The code stays what it is. */
 	bool trace;
+	bool order;   /* MODE_OPTIMISED: the link places functions in an order of its own */
 	bool neutral; /* functions that the training did not reach are not taken for cold */
 	/* The project's own settings, the same in plain, instrumented and optimised builds. */
 	enum plan_lto lto;

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "elf/elf_facts.h"
 #include "wrap/evidence.h"
+#include "wrap/order.h"
 #include "wrap/shim.h"
 
 /* A map that cannot be read is written down, so that the gates see it; only a record that cannot be
@@ -41,6 +42,18 @@ static void note_code(struct compile_record *r)
 		r->text_hash = xstrdup(hex);
 }
 
+/* What cannot be read is placed nowhere. */
+static void note_order(struct compile_record *r)
+{
+	struct error err = ERROR_INIT;
+
+	if (!r->functions.file || r->functions.why || !r->output)
+		return;
+	if (order_check(r->output, &r->functions, &err) < 0)
+		r->functions.why = xstrdup(err.msg);
+	error_release(&err);
+}
+
 int main(int argc, char **argv)
 {
 	struct error err = ERROR_INIT;
@@ -57,6 +70,7 @@ int main(int argc, char **argv)
 
 		collect(&r, argv[2], kept);
 		note_code(&r);
+		note_order(&r);
 	}
 	r.own_cpu_ns += clock_usage_ns(RUSAGE_SELF);
 	if (err.code || compile_record_write(&r, argv[3], &err) < 0) {

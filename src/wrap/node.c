@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-#define NODE_FORMAT "whet shim node 8"
+#define NODE_FORMAT "whet shim node 9"
 
 void shim_node_release(struct shim_node *n)
 {
@@ -25,7 +25,9 @@ void shim_node_release(struct shim_node *n)
 	free(n->zig);
 	free(n->evidence);
 	free(n->relinker);
-	strv_release(&n->relinked);
+	free(n->order);
+	free(n->order_program);
+	strv_release(&n->released);
 	for (size_t i = 0; i < n->n_compilers; i++) {
 		strv_release(&n->compilers[i].compile);
 		strv_release(&n->compilers[i].link);
@@ -137,7 +139,9 @@ int shim_node_write(const struct shim_node *n, const char *path, struct error *e
 	json_set_text(o, "evidence", n->evidence);
 	json_object_set_new(o, "relinks", json_integer(n->relinks));
 	json_set_text(o, "relinker", n->relinker);
-	json_object_set_new(o, "relinked", json_from_strv(&n->relinked));
+	json_set_text(o, "order", n->order);
+	json_set_text(o, "order_program", n->order_program);
+	json_object_set_new(o, "released", json_from_strv(&n->released));
 	json_object_set_new(o, "compilers", compilers_json(n));
 	json_object_set_new(o, "tools", tools_json(n));
 	text = json_dumps(o, JSON_COMPACT);
@@ -236,7 +240,9 @@ static int node_from(const json_t *o, struct shim_node *n, struct error *err)
 	n->zig = json_opt_str(o, "zig");
 	n->relinks = (uint32_t)json_opt_int(o, "relinks", 0);
 	n->relinker = json_opt_str(o, "relinker");
-	json_opt_strv(o, "relinked", &n->relinked);
+	n->order = json_opt_str(o, "order");
+	n->order_program = json_opt_str(o, "order_program");
+	json_opt_strv(o, "released", &n->released);
 	if (compilers_from(json_object_get(o, "compilers"), n, err) < 0)
 		return -1;
 	return tools_from(json_object_get(o, "tools"), n, err);

@@ -49,9 +49,11 @@ struct shim_node {
 	char *instrument_linker;
 	char *zig;            /* path; NULL: none is called */
 	char *evidence;       /* path of the program that reads linker maps */
-	uint32_t relinks;     /* of each link that one of `relinked` may come of */
+	uint32_t relinks;     /* of each link that one of `released` may come of */
 	char *relinker;       /* path of the lld that makes them; NULL without relinks */
-	struct strv relinked; /* file names of the released binaries */
+	struct strv released; /* file names of the released binaries */
+	char *order;          /* counts of the functions (order.h); NULL: they are not placed */
+	char *order_program;  /* path of the program that makes an order of them */
 	struct node_compiler *compilers;
 	size_t n_compilers, cap_compilers;
 	struct node_tool *tools;

@@ -22,6 +22,7 @@
 #define WRAP_VERSION "whet wrapper 8"
 
 #define EVIDENCE_PROGRAM "whet-evidence"
+#define ORDER_PROGRAM "whet-order"
 
 static bool is_c(const struct compiler *c)
 {
@@ -448,8 +449,9 @@ static void fill(struct preparation *p)
 	s->zig = xstrdup(n->zig);
 	s->relinks = n->relinks;
 	s->relinker = xstrdup(n->relinks ? n->relinker : NULL);
-	if (n->relinks)
-		strv_add_all(&s->relinked, n->relinked);
+	s->order = xstrdup(n->order);
+	if (n->relinks || n->order)
+		strv_add_all(&s->released, n->released);
 	add_flags(p);
 	add_own_compilers(p);
 	add_path_compilers(p);
@@ -474,6 +476,7 @@ int wrap_prepare(const struct wrap_node *n, struct error *err)
 		return -1;
 	p.path = path_list_without(list ? list : "/usr/bin:/bin", n->folder);
 	p.node.evidence = xstrdup(evidence);
+	p.node.order_program = path_join(beside, ORDER_PROGRAM);
 	fill(&p);
 	if (dir_create(n->log, 0755, err) == 0 && make_quarantine(n, err) == 0 &&
 		make_folder(&p, err) == 0)
@@ -582,7 +585,12 @@ void wrap_token(const struct wrap_node *n, char hex[65])
 	if (n->relinks) {
 		sha256_add(&h, &n->relinks, sizeof(n->relinks));
 		sha256_adds(&h, n->relinker);
-		add_list(&h, n->relinked);
+		add_list(&h, n->released);
+	}
+	/* Named by its content. */
+	if (n->order) {
+		sha256_adds(&h, path_basename(n->order));
+		add_list(&h, n->released);
 	}
 	sha256_end(&h, hex);
 }

@@ -33,8 +33,8 @@ static char *complaint(const char *path)
 
 static bool has_name(const struct wrap_node *n, const struct compile_record *link)
 {
-	for (size_t i = 0; i < n->relinked->n; i++)
-		if (shim_may_become(path_basename(link->output), n->relinked->v[i]))
+	for (size_t i = 0; i < n->released->n; i++)
+		if (shim_may_become(path_basename(link->output), n->released->v[i]))
 			return true;
 	return false;
 }

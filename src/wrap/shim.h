@@ -103,6 +103,11 @@ int shim_run(struct shim_call *c, int *ret, struct error *err);
 int shim_run_aside(const struct strv *argv, const struct strv *env, const char *output);
 /* How many words of a call, from this one on, ask for a file of dependencies: 0, 1 or 2. */
 size_t shim_dependency_words(const char *word);
+/* The environment of a call, for repeating it without what whet wants to know of it. */
+void shim_aside_environment(const struct shim_call *c, struct strv *ret);
+/* Adds to a link what places functions in order, if that is asked for; when it cannot be, the
+ * record says why. Before the call is run. */
+int shim_order(struct shim_call *c, struct error *err);
 /* Links once more, with random padding, what a released binary may be. A relink that fails is no
  * failure of the call. */
 int shim_relink(const struct shim_call *c, struct error *err);

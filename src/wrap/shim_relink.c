@@ -35,8 +35,8 @@ static bool is_wanted(const struct shim_call *c)
 	if (!c->node->relinks || !c->evidence || r->status != 0 || !r->output ||
 		r->kind == CALL_PARTIAL_LINK)
 		return false;
-	for (size_t i = 0; i < c->node->relinked.n; i++)
-		if (shim_may_become(path_basename(r->output), c->node->relinked.v[i]))
+	for (size_t i = 0; i < c->node->released.n; i++)
+		if (shim_may_become(path_basename(r->output), c->node->released.v[i]))
 			return true;
 	return false;
 }
@@ -95,7 +95,7 @@ static void relink_argv(const struct shim_call *c, uint32_t seed, const char *to
 }
 
 /* That of the call, without what whet wants to know of it. */
-static void relink_environment(const struct shim_call *c, struct strv *ret)
+void shim_aside_environment(const struct shim_call *c, struct strv *ret)
 {
 	strv_add_all(ret, &c->env);
 	if (c->kept)
@@ -116,7 +116,7 @@ int shim_relink(const struct shim_call *c, struct error *err)
 		return 0;
 	if (dir_create(folder, 0755, err) < 0)
 		return -1;
-	relink_environment(c, &env);
+	shim_aside_environment(c, &env);
 	for (uint32_t i = 1; i <= c->node->relinks; i++) {
 		auto_free char *to = xasprintf("%s/%" PRIu32, folder, i);
 		auto_strv struct strv argv = STRV_INIT;

@@ -307,6 +307,8 @@ int shim_run(struct shim_call *c, int *ret, struct error *err)
 	auto_free char *mark = mark_path(c, c->record.id);
 	bool linked;
 
+	if (shim_order(c, err) < 0)
+		return -1;
 	if (run_once(c, ret, err) < 0)
 		return -1;
 	linked = c->record.kind == CALL_RUSTC && unlink(mark) == 0;

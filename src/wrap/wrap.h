@@ -47,7 +47,10 @@ struct wrap_node {
 	const char *zig_cc;            /* see wrap_make_zig_drivers() */
 	uint32_t relinks;              /* of each released binary, with other layouts; 0: none */
 	const char *relinker;          /* path of the lld that makes them */
-	const struct strv *relinked;   /* file names of the released binaries */
+	/* Counts of the functions by which the released binaries' are placed, as order.h says, in a
+	 * file named by its content; NULL: the linker places them as it does. */
+	const char *order;
+	const struct strv *released;   /* file names of the released binaries */
 };
 
 /* Makes shim folder and node file, and sets in env what a build step needs (PATH, RUSTC_WRAPPER,

@@ -66,7 +66,7 @@ static void token(void **state)
 	assert_string_not_equal(first, other);
 	n = example();
 	n.relinks = 5;
-	n.relinked = &(struct strv)STRV_INIT;
+	n.released = &(struct strv)STRV_INIT;
 	wrap_token(&n, other);
 	assert_string_not_equal(first, other);
 	clang.version = "clang 22.1.9";
@@ -223,7 +223,7 @@ static void node_file(void **state)
 		"[{\"name\":\"cc\",\"path\":\"x\",\"family\":0,\"compiler\":0}]}"};
 
 	close(mkstemp(path));
-	strv_add(&n.relinked, "tally");
+	strv_add(&n.released, "tally");
 	n.tools = &t;
 	n.n_tools = 1;
 	assert_int_equal(shim_node_write(&n, path, &err), 0);
@@ -235,9 +235,9 @@ static void node_file(void **state)
 	assert_null(back.target);
 	assert_int_equal(back.relinks, 5);
 	assert_string_equal(back.relinker, "/ld.lld");
-	assert_int_equal(back.relinked.n, 1);
+	assert_int_equal(back.released.n, 1);
 	shim_node_release(&back);
-	strv_release(&n.relinked);
+	strv_release(&n.released);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		assert_int_equal(file_write_atomic(path, bad[i], strlen(bad[i]), 0644, NULL), 0);
 		assert_int_equal(shim_node_read(path, &back, &err), -1);
@@ -328,7 +328,7 @@ static void no_relink(void **state)
 	struct compile_record records[] = {{.id = "1", .output = "/s/tally"},
 		{.id = "2", .output = "/s/a.out"}, {.id = "3", .output = "/s/tally"}};
 	struct compile_log log = {.v = records, .n = 3};
-	struct wrap_node n = {.log = folder, .relinked = &names};
+	struct wrap_node n = {.log = folder, .released = &names};
 	static const struct {
 		const char *link, *says;
 	} cases[] = {
