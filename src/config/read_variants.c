@@ -235,7 +235,8 @@ static bool same_build(const struct plan_variant *a, const struct plan_variant *
 /* What is measured twice under two names shows noise as a difference. */
 static void check_same(struct problems *ps, const struct node *n, const struct plan *p, size_t i)
 {
-	static const char *const of_profile[] = {"context-sensitive", "untrained", "function-order"};
+	static const char *const of_profile[] = {
+		"context-sensitive", "untrained", "function-order"};
 	char own_name[] = PLAN_OWN, plain_name[] = PLAN_PLAIN;
 	const struct plan_variant own = {
 		.name = own_name,

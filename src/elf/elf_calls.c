@@ -80,8 +80,7 @@ static ssize_t function_at(const struct elf_calls *c, uint64_t at)
 
 /* Calls, jumps and addresses taken are alike here. Those relative to the program counter on x86
  * are counted from the end of their four bytes. */
-static void add_call(
-	struct elf_calls *c, const GElf_Rela *r, const GElf_Sym *s, uint64_t from_end)
+static void add_call(struct elf_calls *c, const GElf_Rela *r, const GElf_Sym *s, uint64_t from_end)
 {
 	ssize_t from = function_at(c, r->r_offset), to;
 	uint64_t at = s->st_value;
@@ -95,10 +94,11 @@ static void add_call(
 	c->calls[c->n_calls++] = (struct elf_call){(uint32_t)from, (uint32_t)to, 1};
 }
 
-static void add_calls(const struct elf_image *i, Elf_Scn *scn, const GElf_Shdr *head,
-	struct elf_calls *c)
+static void add_calls(
+	const struct elf_image *i, Elf_Scn *scn, const GElf_Shdr *head, struct elf_calls *c)
 {
-	Elf_Scn *symbols = elf_getscn(i->elf, head->sh_link), *code = elf_getscn(i->elf, head->sh_info);
+	Elf_Scn *symbols = elf_getscn(i->elf, head->sh_link),
+		*code = elf_getscn(i->elf, head->sh_info);
 	Elf_Data *d = elf_getdata(scn, NULL), *table = symbols ? elf_getdata(symbols, NULL) : NULL;
 	uint64_t from_end = i->head.e_machine == EM_X86_64 || i->head.e_machine == EM_386 ? 4 : 0;
 	GElf_Shdr of;
@@ -109,7 +109,8 @@ static void add_calls(const struct elf_image *i, Elf_Scn *scn, const GElf_Shdr *
 		GElf_Rela r;
 		GElf_Sym s;
 
-		if (gelf_getrela(d, (int)k, &r) && gelf_getsym(table, (int)GELF_R_SYM(r.r_info), &s))
+		if (gelf_getrela(d, (int)k, &r) &&
+			gelf_getsym(table, (int)GELF_R_SYM(r.r_info), &s))
 			add_call(c, &r, &s, from_end);
 	}
 }

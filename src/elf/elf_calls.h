@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 struct elf_function {
-	char *name;        /* as the symbol table has it; of several at one place the first by bytes */
+	char *name; /* as the symbol table has it; of several at one place the first by bytes */
 	uint64_t at, size; /* address and bytes in the file */
 };
 

@@ -91,9 +91,9 @@ struct compile_record {
 	size_t n_links, cap_links;
 	char *text_hash; /* of the linked file's code right after the link; NULL: none or no link */
 	char *linker;    /* that made it: "GNU ld", "gold", "lld", "mold"; NULL: not known */
-	struct text_bytes text; /* of its code, as the linker's map says */
+	struct text_bytes text;          /* of its code, as the linker's map says */
 	struct function_order functions; /* of a link that is to have an order of its functions */
-	char *map_error;        /* why the links are not known although they should be; or NULL */
+	char *map_error; /* why the links are not known although they should be; or NULL */
 };
 
 struct compile_log {

@@ -16,8 +16,8 @@ struct function_order {
 	/* Of these: in the linked file's symbol table; and the most of them that lie there one
 	 * behind the other as the list has them. */
 	size_t present, placed;
-	uint64_t bytes; /* of the present ones */
-	uint64_t span;  /* from the first to the end of the last of the placed ones */
+	uint64_t bytes;      /* of the present ones */
+	uint64_t span;       /* from the first to the end of the last of the placed ones */
 	struct strv missing; /* some names that are not present */
 	struct strv astray;  /* some that lie elsewhere */
 };

@@ -53,7 +53,8 @@ void gate_function_order(const struct gate_facts *f, struct verdicts *vs)
 			evidence_add(&e, "%s: %s", name, fault);
 		else
 			evidence_add(&e,
-				"%s: %zu of %zu functions in order, by %s; their %llu bytes lie in %llu",
+				"%s: %zu of %zu functions in order, by %s; their %llu bytes lie in "
+				"%llu",
 				name, o->placed, o->present, link->linker ? link->linker : "?",
 				(unsigned long long)o->bytes, (unsigned long long)o->span);
 		if (o)
@@ -68,6 +69,7 @@ void gate_function_order(const struct gate_facts *f, struct verdicts *vs)
 			faults, b->n_binaries, placed);
 	else
 		verdict_pass(vs, "function-order", &e,
-			"%zu of %zu listed functions lie in their order (%.1f %%), at least %.0f %% must",
+			"%zu of %zu listed functions lie in their order (%.1f %%), at least %.0f "
+			"%% must",
 			placed, present, 100.0 * (double)placed / (double)present, 100 * SHARE_MIN);
 }

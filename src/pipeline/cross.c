@@ -190,3 +190,17 @@ int cross_check_binary(const struct run *r, const char *path, struct error *err)
 	elf_facts_release(&f);
 	return result;
 }
+
+char *cross_cxx_command(const struct run *r)
+{
+	const struct compiler *found = NULL;
+
+	for (size_t i = 0; i < r->n_compilers && r->cc && !found; i++) {
+		const struct compiler *c = &r->compilers[i];
+
+		if (strstr(path_basename(c->path), "++") && c->family == r->cc->family &&
+			c->major == r->cc->major)
+			found = c;
+	}
+	return found ? cross_command(r, found) : xstrdup("c++");
+}

@@ -31,3 +31,5 @@ void cross_tools_release(struct cross_tools *t);
 char *cross_command(const struct run *r, const struct compiler *c);
 /* ERR_CONFIG when a binary of the plain build is of another machine than the target. */
 int cross_check_binary(const struct run *r, const char *path, struct error *err);
+/* The C++ compiler as the build calls it; caller frees. */
+char *cross_cxx_command(const struct run *r);

@@ -123,7 +123,7 @@ static struct toolchain_build build_of(const struct run *r, enum toolchain_mode 
 		.trace = r->last_profile,
 		.context_sensitive = second || (mode == MODE_OPTIMISED && has_profile(r) &&
 						       r->track->profile.context_sensitive),
-		.order = mode == MODE_OPTIMISED && has_profile(r) && run_pgo(r)->order != ORDER_NONE,
+		.order = mode == MODE_OPTIMISED && run_is_ordered(r),
 		.neutral = run_pgo(r)->untrained == UNTRAINED_NEUTRAL,
 		.lto = own ? v->lto : r->plan.build.lto,
 		.cpu = v ? v->cpu : r->plan.build.cpu,
@@ -139,11 +139,6 @@ static char *const *profiles_of(const struct building *b)
 	if (b->mode == MODE_INSTRUMENTED)
 		return t->second ? t->first.profiles : NULL;
 	return b->mode == MODE_OPTIMISED && has_profile(b->r) ? t->profiles : NULL;
-}
-
-static int set_order(struct building *b, struct error *err)
-{
-	return build_of(b->r, b->mode).order ? run_order_counts(b->r, &b->order, err) : 0;
 }
 
 static void set_wrap(struct building *b)
@@ -193,28 +188,13 @@ static void add_vars(const struct building *b, struct strv *vars)
 	strv_addf(vars, "version=%s", r->version);
 }
 
-/* The C++ compiler as the build calls it; caller frees. */
-static char *cxx_command(const struct run *r)
-{
-	const struct compiler *found = NULL;
-
-	for (size_t i = 0; i < r->n_compilers && r->cc && !found; i++) {
-		const struct compiler *c = &r->compilers[i];
-
-		if (strstr(path_basename(c->path), "++") && c->family == r->cc->family &&
-			c->major == r->cc->major)
-			found = c;
-	}
-	return found ? cross_command(r, found) : xstrdup("c++");
-}
-
 /* What will be run, with this many jobs. */
 static int plan_steps(struct building *b, int jobs, struct build_steps *ret, struct error *err)
 {
 	struct run *r = b->r;
 	auto_strv struct strv vars = STRV_INIT;
 	auto_free char *cc = r->cc ? cross_command(r, r->cc) : xstrdup("cc");
-	auto_free char *cxx = cxx_command(r);
+	auto_free char *cxx = cross_cxx_command(r);
 	struct cross_tools tools = {0};
 	struct build_place place = {
 		.source = b->source, .build = b->build, .cc = cc, .cxx = cxx, .jobs = jobs};
@@ -784,7 +764,7 @@ int node_build(struct run *r, enum toolchain_mode mode, struct error *err)
 	int result = 0;
 
 	set_paths(&b);
-	if (set_order(&b, err) < 0) {
+	if (run_order_counts(r, mode, &b.order, err) < 0) {
 		building_release(&b);
 		return -1;
 	}

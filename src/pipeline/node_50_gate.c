@@ -249,8 +249,7 @@ int node_gate(struct run *r, enum gate_moment moment, struct error *err)
 		.replay = moment == GATE_FINAL ? &r->track->replay : NULL,
 		.profile = r->track->profile.sha256 ? &r->track->profile : NULL,
 		.variant = run_variant_name(r->track),
-		.ordered = run_pgo(r)->order != ORDER_NONE &&
-			   !(r->track->variant && !r->track->variant->profile),
+		.ordered = run_is_ordered(r),
 		.without_profile = r->track->variant && !r->track->variant->profile,
 		.provenance = r->track->has_provenance ? &r->track->provenance : NULL,
 		.source_digest = r->sources.digest,

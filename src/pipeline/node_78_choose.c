@@ -34,8 +34,7 @@ static char *settings_of(const struct run *r, const struct plan_variant *v, unsi
 		strv_addf(&parts, "untrained %s",
 			v->pgo.untrained == UNTRAINED_NEUTRAL ? "neutral" : "cold");
 	if (v->profile && v->pgo.order != r->plan.pgo.order)
-		strv_addf(&parts, "function order %s",
-			v->pgo.order == ORDER_HOT ? "hot" : "none");
+		strv_addf(&parts, "function order %s", v->pgo.order == ORDER_HOT ? "hot" : "none");
 	*differs = (unsigned)parts.n;
 	return strv_join(&parts, ", ");
 }

@@ -6,7 +6,14 @@
 #include "pipeline/run.h"
 #include "wrap/order.h"
 
-int run_order_counts(const struct run *r, char **ret, struct error *err)
+bool run_is_ordered(const struct run *r)
+{
+	const struct plan_variant *v = r->track->variant;
+
+	return run_pgo(r)->order != ORDER_NONE && !(v && !v->profile);
+}
+
+int run_order_counts(const struct run *r, enum toolchain_mode mode, char **ret, struct error *err)
 {
 	const struct profile_facts *f = &r->track->profile;
 	struct order_weights w = {0};
@@ -15,6 +22,8 @@ int run_order_counts(const struct run *r, char **ret, struct error *err)
 	char hex[SHA256_HEX];
 	struct sha256 h;
 
+	if (mode != MODE_OPTIMISED || !run_is_ordered(r))
+		return 0;
 	for (size_t i = 0; i < f->n; i++)
 		order_weights_add(&w, f->v[i].key,
 			f->v[i].count > 0 ? f->v[i].count : (double)f->v[i].max_count);

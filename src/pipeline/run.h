@@ -175,9 +175,12 @@ const char *round_variant(const struct run *r);
 int round_check(const struct run *r, struct error *err);
 /* After the plain build: whether a link keeps a cache that would mix up profiles. */
 int round_check_links(const struct run *r, struct error *err);
-/* order_counts.c: writes the counts of the functions in the track's profile, for wrap/order.h, into
- * the scratch folder, named by their content. *ret: path; caller frees. */
-int run_order_counts(const struct run *r, char **ret, struct error *err);
+/* order_counts.c: whether the optimised build of the track places functions in an order. */
+bool run_is_ordered(const struct run *r);
+/* Writes the counts of the functions in the track's profile, for wrap/order.h, into the scratch
+ * folder, named by their content. *ret: path, caller frees; NULL: a build of this mode needs none.
+ */
+int run_order_counts(const struct run *r, enum toolchain_mode mode, char **ret, struct error *err);
 /* How the profile of the track that the nodes work on is made and used. */
 const struct plan_pgo *run_pgo(const struct run *r);
 

@@ -34,8 +34,8 @@ void order_weights_add(struct order_weights *w, const char *key, double count)
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct order_weight *)a)->name,
-		((const struct order_weight *)b)->name);
+	return strcmp(
+		((const struct order_weight *)a)->name, ((const struct order_weight *)b)->name);
 }
 
 void order_weights_sort(struct order_weights *w)
@@ -103,8 +103,7 @@ double order_weight_of(const struct order_weights *w, const char *symbol)
 		return 0;
 	for (;;) {
 		const struct order_weight key = {.name = name};
-		const struct order_weight *found =
-			bsearch(&key, w->v, w->n, sizeof(key), by_name);
+		const struct order_weight *found = bsearch(&key, w->v, w->n, sizeof(key), by_name);
 		char *dot = strrchr(name, '.');
 
 		if (found)
@@ -119,10 +118,11 @@ double order_weight_of(const struct order_weights *w, const char *symbol)
 
 struct node {
 	double count;
-	uint32_t leader, next, last; /* of its cluster: the first; behind it; of a first: the last */
-	uint32_t caller;             /* that calls it most; NONE */
-	double calls;                /* by that one */
-	double sum;                  /* of a first: counts and bytes of the cluster */
+	uint32_t leader, next,
+		last;    /* of its cluster: the first; behind it; of a first: the last */
+	uint32_t caller; /* that calls it most; NONE */
+	double calls;    /* by that one */
+	double sum;      /* of a first: counts and bytes of the cluster */
 	uint64_t bytes;
 };
 #define NONE UINT32_MAX
@@ -161,8 +161,9 @@ static void find_callers(const struct elf_calls *c, struct node *v)
 		double calls = v[k->from].count * k->sites;
 		struct node *to = &v[k->to];
 
-		if (calls > to->calls || (calls > 0 && calls >= to->calls && to->caller != NONE &&
-						 strcmp(c->v[k->from].name, c->v[to->caller].name) < 0)) {
+		if (calls > to->calls ||
+			(calls > 0 && calls >= to->calls && to->caller != NONE &&
+				strcmp(c->v[k->from].name, c->v[to->caller].name) < 0)) {
 			to->calls = calls;
 			to->caller = k->from;
 		}

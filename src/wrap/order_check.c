@@ -41,8 +41,8 @@ static size_t index_names(const struct elf_calls *c, struct place *v)
 }
 
 /* The listed ones that are there, in the order of the list. */
-static size_t look_up(const struct elf_calls *c, char *list, struct function_order *o,
-	struct place *ret)
+static size_t look_up(
+	const struct elf_calls *c, char *list, struct function_order *o, struct place *ret)
 {
 	auto_free struct place *names = xcalloc(c->n + 1, sizeof(*names));
 	size_t n = index_names(c, names), found = 0;
@@ -65,7 +65,8 @@ static size_t look_up(const struct elf_calls *c, char *list, struct function_ord
 static size_t rising(const struct place *v, size_t n, bool *in)
 {
 	auto_free size_t *before = xcalloc(n + 1, sizeof(*before));
-	auto_free size_t *ends = xcalloc(n + 1, sizeof(*ends)); /* ends[k]: of the best run of k + 1 */
+	auto_free size_t *ends =
+		xcalloc(n + 1, sizeof(*ends)); /* ends[k]: of the best run of k + 1 */
 	size_t most = 0;
 
 	for (size_t i = 0; i < n; i++) {

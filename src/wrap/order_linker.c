@@ -38,7 +38,8 @@ static bool has_cold_part(const struct elf_calls *c, const char *name)
 	size_t n = strlen(name);
 
 	for (size_t i = 0; i < c->n; i++)
-		if (strncmp(c->v[i].name, name, n) == 0 && strncmp(c->v[i].name + n, ".cold", 5) == 0)
+		if (strncmp(c->v[i].name, name, n) == 0 &&
+			strncmp(c->v[i].name + n, ".cold", 5) == 0)
 			return true;
 	return false;
 }
@@ -90,15 +91,15 @@ static void list(struct writing *w, const uint32_t *order, size_t n, bool sectio
 	}
 }
 
-static int for_lld(struct writing *w, const char *said, const uint32_t *order, size_t n,
-	struct error *err)
+static int for_lld(
+	struct writing *w, const char *said, const uint32_t *order, size_t n, struct error *err)
 {
 	list(w, order, n, false, write_symbol);
 	return 0;
 }
 
-static int for_gold(struct writing *w, const char *said, const uint32_t *order, size_t n,
-	struct error *err)
+static int for_gold(
+	struct writing *w, const char *said, const uint32_t *order, size_t n, struct error *err)
 {
 	list(w, order, n, true, write_gold);
 	return 0;
@@ -106,8 +107,8 @@ static int for_gold(struct writing *w, const char *said, const uint32_t *order, 
 
 /* GNU ld before 2.43 has no option for it. The script that it would use by itself, which it says
  * when asked, gets the functions at the begin of .text. */
-static int for_gnu(struct writing *w, const char *said, const uint32_t *order, size_t n,
-	struct error *err)
+static int for_gnu(
+	struct writing *w, const char *said, const uint32_t *order, size_t n, struct error *err)
 {
 	const char *script = strstr(said, SCRIPT_RULE), *end, *text, *brace;
 
@@ -158,7 +159,8 @@ int order_for_linker(const char *linker, const char *said, const struct elf_call
 
 	if (!l)
 		return error_set(err, ERR_UNSUPPORTED,
-			"%s has no option for an order of functions; link by lld (-fuse-ld=lld), gold "
+			"%s has no option for an order of functions; link by lld (-fuse-ld=lld), "
+			"gold "
 			"or GNU ld",
 			linker ? linker : "the linker, which its map does not name,");
 	o.suffix = l->suffix;

@@ -12,7 +12,8 @@
 #include "wrap/order.h"
 
 /* A name by content; caller frees. */
-static char *put(const char *folder, const char *suffix, const struct buf *content, struct error *err)
+static char *put(
+	const char *folder, const char *suffix, const struct buf *content, struct error *err)
 {
 	char hex[SHA256_HEX];
 	struct sha256 h;
@@ -84,8 +85,7 @@ static int make(char **argv, struct error *err)
 	int r = -1;
 
 	if (read_linker(argv[2], &map, err) == 0 && file_read(argv[4], 0, &said, err) == 0 &&
-		order_weights_read(argv[3], &w, err) == 0 &&
-		elf_calls_read(argv[1], &c, err) == 0)
+		order_weights_read(argv[3], &w, err) == 0 && elf_calls_read(argv[1], &c, err) == 0)
 		r = write_files(map.linker, buf_str(&said), &c, &w, argv, err);
 	map_inputs_release(&map);
 	order_weights_release(&w);

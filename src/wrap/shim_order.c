@@ -87,7 +87,8 @@ static int take_result(struct shim_call *c, const char *path, int status, struct
 	size_t n = 0;
 
 	if (status != 0 && status != 3)
-		return error_set(err, ERR_CHILD, "'%s' failed with %d", c->node->order_program, status);
+		return error_set(
+			err, ERR_CHILD, "'%s' failed with %d", c->node->order_program, status);
 	if (file_read(path, 0, &text, err) < 0)
 		return -1;
 	if (status == 3) {
@@ -152,7 +153,8 @@ int shim_order(struct shim_call *c, struct error *err)
 	if (!is_wanted(c))
 		return 0;
 	if (c->prints_map) {
-		c->record.functions.why = xstrdup("zig's linker is asked for no order of functions");
+		c->record.functions.why =
+			xstrdup("zig's linker is asked for no order of functions");
 		return 0;
 	}
 	c->record.functions.why = probe(c, linked, said);

@@ -50,7 +50,7 @@ struct wrap_node {
 	/* Counts of the functions by which the released binaries' are placed, as order.h says, in a
 	 * file named by its content; NULL: the linker places them as it does. */
 	const char *order;
-	const struct strv *released;   /* file names of the released binaries */
+	const struct strv *released; /* file names of the released binaries */
 };
 
 /* Makes shim folder and node file, and sets in env what a build step needs (PATH, RUSTC_WRAPPER,
