@@ -75,6 +75,8 @@ static const struct number profile_numbers[] = {
 static const struct number result_numbers[] = {
 	NUMBER(layout_result, functions),
 	NUMBER(layout_result, with_profile),
+	NUMBER(layout_result, samples),
+	NUMBER(layout_result, stale_samples),
 	NUMBER(layout_result, stale),
 	NUMBER(layout_result, laid_out),
 	NUMBER(layout_result, split),

@@ -31,7 +31,7 @@ struct layout_input {
 
 /* A profile for layout: of all processes together. */
 struct layout_profile {
-	char *source;       /* "instrumentation", "branch samples", "samples" */
+	char *source;       /* "branches" (counted, or sampled by the processor), "samples" */
 	char *binary;       /* build id, else SHA-256, of the file that it was made with; NULL */
 	uint64_t files;     /* that were merged; 0: not by whet */
 	uint64_t functions; /* with a count */
@@ -49,17 +49,18 @@ struct layout_change {
 
 /* What llvm-bolt did, by its own log and by the file that it left. */
 struct layout_result {
-	char *tool;                     /* "llvm-bolt 22.1.8" */
-	struct strv options;            /* as given, without names of files */
-	uint64_t functions;             /* that it saw */
-	uint64_t with_profile;          /* of these */
-	uint64_t stale;                 /* whose profile does not fit their code */
-	uint64_t laid_out;              /* whose blocks it put into another order */
-	uint64_t split;                 /* whose cold blocks it put elsewhere */
-	uint64_t skipped;               /* left as they are because a part of them lies elsewhere */
-	uint64_t not_understood;        /* and because their code could not be followed */
-	uint64_t folded;                /* the same code as another one */
-	uint64_t hot_bytes, cold_bytes; /* of its new code sections */
+	char *tool;                      /* "llvm-bolt 22.1.8" */
+	struct strv options;             /* as given, without names of files */
+	uint64_t functions;              /* that it saw */
+	uint64_t with_profile;           /* of these */
+	uint64_t samples, stale_samples; /* counts in them, by llvm-bolt; 0, 0: nothing is stale */
+	uint64_t stale;                  /* whose profile does not fit their code */
+	uint64_t laid_out;               /* whose blocks it put into another order */
+	uint64_t split;                  /* whose cold blocks it put elsewhere */
+	uint64_t skipped;        /* left as they are because a part of them lies elsewhere */
+	uint64_t not_understood; /* with a profile, and because their code could not be followed */
+	uint64_t folded;         /* the same code as another one */
+	uint64_t hot_bytes, cold_bytes;     /* of its new code sections */
 	uint64_t bytes_before, bytes_after; /* of the file */
 	uint64_t wall_ns, peak_memory;      /* peak_memory: bytes */
 	struct layout_change *changes;

@@ -22,7 +22,7 @@ struct layout_tool {
 	char *bolt;    /* path of llvm-bolt */
 	char *runtime; /* of its instrumentation runtime; NULL: it cannot instrument */
 	char *p2b;     /* of perf2bolt; NULL: there is none */
-	char *strip;   /* of the llvm-strip of the same LLVM; NULL: there is none */
+	char *strip;   /* of llvm-strip: of the same LLVM, else the newest; NULL: there is none */
 	int major;
 	char *version; /* "llvm-bolt 22.1.8" */
 };
@@ -30,7 +30,7 @@ void layout_tool_release(struct layout_tool *t);
 /* Finds and asks llvm-bolt. name: "22", "bolt-22", "llvm-bolt-22" or a path; NULL: that of LLVM
  * `llvm` when there is one, else the newest (llvm 0: the newest). Looks in PATH and in LLVM's own
  * folders. ERR_ENVIRONMENT with the package to install. */
-#define LAYOUT_OLDEST 16 /* LLVM's major version: older ones are refused */
+#define LAYOUT_OLDEST 15 /* LLVM's major version: older ones are refused */
 int layout_find(const char *name, int llvm, const char *path_list, struct layout_tool *ret,
 	struct error *err);
 
@@ -41,6 +41,9 @@ int layout_find(const char *name, int llvm, const char *path_list, struct layout
  * filled in then, too (release it in any case). Memory is that of this process. */
 int layout_preflight(const struct layout_tool *t, const char *binary, struct layout_input *ret,
 	struct error *err);
+/* Whether it can be instrumented, too: it has the runtime, and the file can hold it. */
+int layout_can_instrument(
+	const struct layout_tool *t, const struct layout_input *i, struct error *err);
 /* What is no obstacle, but to be told: split functions, no build id. Adds lines. */
 void layout_remarks(const struct layout_input *i, struct strv *ret);
 
@@ -63,7 +66,7 @@ enum layout_dump {
 	 * forked child's file holds what its parent had counted before the fork, too. */
 	LAYOUT_DUMP_PROCESS,
 };
-#define LAYOUT_PREFIX_MAX 1000 /* bytes of a prefix */
+#define LAYOUT_PREFIX_MAX 900 /* bytes of a prefix */
 
 struct layout_instrument {
 	const char *binary, *out;
@@ -117,11 +120,16 @@ int layout_profile_check(
 int layout_merge(const struct strv *files, const char *binary, const char *out,
 	struct layout_profile *ret, struct error *err);
 
+/* By what a profile is tied to the file that it was made with: the build id in hex, else the
+ * SHA-256 of the content. Caller frees. */
+int layout_identity(const char *binary, char **ret, struct error *err);
+
 /* ---- Layout ---- */
 
 struct layout_optimise {
-	const char *binary;  /* the one that was instrumented, or sampled */
-	const char *profile; /* of layout_merge(), or of perf2bolt (.fdata) */
+	const char *binary;                /* the one that was instrumented, or sampled */
+	const char *profile;               /* of layout_merge(), or of perf2bolt (.fdata) */
+	const struct layout_profile *made; /* what layout_merge() told of it; NULL: not known */
 	const char *out;
 	bool keep_debug; /* its debug sections are updated; else they are left out */
 	const char *log; /* llvm-bolt's output is written here */
@@ -139,7 +147,7 @@ int layout_deterministic(
 /* ---- Strip ---- */
 
 /* GNU strip leaves a file that dies at its start of what llvm-bolt wrote, with exit code 0. The
- * program that may strip it: that of the tool's LLVM. ERR_ENVIRONMENT with the package when there
+ * program that may strip it: llvm-strip. ERR_ENVIRONMENT with the package when there
  * is none. *ret points into t. */
 int layout_strip_program(const struct layout_tool *t, const char **ret, struct error *err);
 /* Whether a linked file came out of llvm-bolt (section .note.bolt_info), and what it says. */
