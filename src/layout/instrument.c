@@ -12,6 +12,22 @@
  * equally long, and one can be put in the place of another. */
 #define FIELD 1000
 
+/* The oldest that is known to give each process counters of its own when its files are to be told
+ * apart by pid: those of LLVM 15 and 16 share them all the same, and each file holds what all of
+ * them counted. */
+#define OWN_COUNTERS 19
+
+static int check_dump(const struct layout_tool *t, enum layout_dump dump, struct error *err)
+{
+	if (dump != LAYOUT_DUMP_PROCESS || t->major >= OWN_COUNTERS)
+		return 0;
+	return error_set(err, ERR_ENVIRONMENT,
+		"%s cannot count each process for itself: files of processes that one forked from "
+		"the other would all hold the same counts; install a later one (Debian: "
+		"'bolt-%d')",
+		t->version, OWN_COUNTERS);
+}
+
 static int check_prefix(const char *prefix, struct error *err)
 {
 	if (*prefix != '/' || strlen(prefix) > LAYOUT_PREFIX_MAX)
@@ -40,7 +56,6 @@ static void add_options(const struct layout_instrument *o, struct strv *ret)
 {
 	auto_free char *field = padded(o->prefix);
 
-	strv_add(ret, "-instrument");
 	strv_addf(ret, "-instrumentation-file=%s", field);
 	if (o->dump == LAYOUT_DUMP_PROCESS)
 		strv_add(ret, "-instrumentation-file-append-pid");
@@ -50,6 +65,9 @@ static void add_options(const struct layout_instrument *o, struct strv *ret)
 		 * second alone. */
 		strv_add(ret, "-instrumentation-no-counters-clear");
 	}
+	/* Last: the file holds its command line, too, where nothing but the path that the runtime
+	 * reads may end with a NUL (find_field()). */
+	strv_add(ret, "-instrument");
 }
 
 /* Exit code 0 is no proof that there is a counter in it. */
@@ -89,7 +107,7 @@ int layout_instrument(
 		.what = "instrument"};
 	int r;
 
-	if (check_prefix(o->prefix, err) < 0)
+	if (check_prefix(o->prefix, err) < 0 || check_dump(t, o->dump, err) < 0)
 		return -1;
 	r = layout_preflight(t, o->binary, &input, err);
 	if (r == 0 && layout_can_instrument(t, &input, err) < 0)

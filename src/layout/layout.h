@@ -63,7 +63,8 @@ enum layout_dump {
 	LAYOUT_DUMP_WATCHED,
 	/* For programs that are started many times. Each process that ends by exit() or a return
 	 * from main writes PREFIX.PID.fdata; what a process counted that ended otherwise is lost. A
-	 * forked child's file holds what its parent had counted before the fork, too. */
+	 * forked child's file holds what its parent had counted before the fork, too. From LLVM 19
+	 * on. */
 	LAYOUT_DUMP_PROCESS,
 };
 #define LAYOUT_PREFIX_MAX 900 /* bytes of a prefix */

@@ -43,6 +43,7 @@ static int check_profile(const struct layout_optimise *o, struct error *err)
 static int read_files(const struct layout_optimise *o, struct layout_result *r, struct error *err)
 {
 	struct elf_layout before = {0}, after = {0};
+	int rc = 0;
 
 	if (elf_layout_read(o->binary, &before, NULL, err) < 0)
 		return -1;
@@ -54,13 +55,13 @@ static int read_files(const struct layout_optimise *o, struct layout_result *r, 
 	r->bytes_after = after.bytes;
 	r->split = after.split.n > before.split.n ? after.split.n - before.split.n : 0;
 	if (!after.bolted)
-		error_set(err, ERR_CHILD,
+		rc = error_set(err, ERR_CHILD,
 			"%s ended with exit code 0 and left a file without its note "
 			"(.note.bolt_info): it did nothing",
 			r->tool);
 	elf_layout_release(&before);
 	elf_layout_release(&after);
-	return after.bolted ? 0 : -1;
+	return rc;
 }
 
 /* Exit code 0 with nothing done. */

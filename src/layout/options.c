@@ -23,6 +23,9 @@ static const struct {
 	/* Equal code once; "safe" leaves functions alone whose address is taken, so that their
 	 * addresses still differ. Older versions have no such mode: they do not fold. */
 	{"-icf=safe", 20, LATEST, ALWAYS},
+	/* New segments at normal pages: at huge ones each file grows by 4 to 6 MB, for kernels that
+	 * map programs by huge pages. */
+	{"-no-huge-pages", 15, LATEST, ALWAYS},
 	/* Counts of what would run before and after. */
 	{"-dyno-stats", 15, LATEST, ALWAYS},
 	{"-update-debug-sections", 15, LATEST, DEBUG},

@@ -130,7 +130,7 @@ void layout_remarks(const struct layout_input *i, struct strv *ret)
 
 		strv_addf(ret,
 			"%" PRIu64 " of %" PRIu64 " functions were split by the compiler (%s%s): "
-						  "llvm-bolt leaves most of these "
+			"llvm-bolt leaves most of these "
 			"as they are; compile with -fno-reorder-blocks-and-partition (gcc) or "
 			"without "
 			"-fsplit-machine-functions (clang) to have them laid out, too",

@@ -46,8 +46,9 @@ static void list_folders(const char *path_list, struct strv *ret)
 	}
 }
 
-/* NAME and NAME-NN in these folders, links resolved, each once. */
-static void list_programs(const char *name, const char *path_list, struct strv *ret)
+/* NAME and NAME-NN in these folders, each once. resolve: as what links point to; llvm-strip is a
+ * link to a program that tells by its name what to do. */
+static void list_programs(const char *name, const char *path_list, bool resolve, struct strv *ret)
 {
 	auto_strv struct strv folders = STRV_INIT;
 
@@ -60,7 +61,8 @@ static void list_programs(const char *name, const char *path_list, struct strv *
 			continue;
 		for (size_t i = 0; i < g.gl_pathc; i++) {
 			const char *rest = path_basename(g.gl_pathv[i]) + strlen(name);
-			auto_free char *real = path_resolve(g.gl_pathv[i]);
+			auto_free char *real =
+				resolve ? path_resolve(g.gl_pathv[i]) : xstrdup(g.gl_pathv[i]);
 
 			if ((!*rest || (*rest == '-' && isdigit((unsigned char)rest[1]))) &&
 				!strv_has(ret, real))
@@ -118,7 +120,7 @@ static char *newest(const char *name, const char *path_list)
 	const char *best = NULL;
 	int best_major = -1;
 
-	list_programs(name, path_list, &programs);
+	list_programs(name, path_list, false, &programs);
 	for (size_t i = 0; i < programs.n; i++) {
 		auto_free char *version = NULL;
 		int major = ask_version(programs.v[i], &version, NULL);
@@ -155,14 +157,14 @@ static int ask_tool(const char *path, struct layout_tool *ret, struct error *err
 static void list_candidates(const char *name, const char *path_list, struct strv *ret)
 {
 	if (!name) {
-		list_programs("llvm-bolt", path_list, ret);
+		list_programs("llvm-bolt", path_list, true, ret);
 		return;
 	}
 	if (isdigit((unsigned char)*name) || strncmp(name, "bolt-", 5) == 0) {
 		int major = (int)strtol(*name == 'b' ? name + 5 : name, NULL, 10);
 		auto_strv struct strv all = STRV_INIT;
 
-		list_programs("llvm-bolt", path_list, &all);
+		list_programs("llvm-bolt", path_list, true, &all);
 		for (size_t i = 0; i < all.n; i++) {
 			auto_free char *version = NULL;
 
