@@ -313,6 +313,16 @@ static void make_final(struct fixture *x)
 		.stripped = true, .n_segments = 13, .n_sections = 28, .bytes = 4096};
 }
 
+/* The link placed its three functions as it was told. */
+static void make_order(struct build_facts *b)
+{
+	struct function_order *o = &fixture_record(b, "link")->functions;
+
+	o->file = xstrdup("/slot/log/order.functions");
+	o->listed = o->present = o->placed = 3;
+	o->bytes = o->span = 96;
+}
+
 void fixture_make(struct fixture *x)
 {
 	static const char *const names[] = {"prog"};
@@ -338,6 +348,7 @@ void fixture_make(struct fixture *x)
 	make_bench(&x->bench);
 	make_last(&x->last);
 	make_final(x);
+	make_order(&x->optimised);
 	x->facts = (struct gate_facts){
 		.bounds = &x->bounds,
 		.plain = &x->plain,
@@ -356,6 +367,7 @@ void fixture_make(struct fixture *x)
 		.unwind_before = &x->before,
 		.strips = &x->strips,
 		.laid_out = true,
+		.ordered = true,
 		.proof = &x->proof,
 		.bench = &x->bench,
 		.machine = "a processor, 2 of them",
