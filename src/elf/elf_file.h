@@ -13,7 +13,7 @@ struct elf_image {
 	GElf_Ehdr head;
 	size_t names;    /* index of the section name table */
 	size_t segments; /* number of program headers, all within the file */
-	void *aligned; /* copy of data that did not lie aligned, or NULL */
+	void *aligned;   /* copy of data that did not lie aligned, or NULL */
 };
 
 /* data must outlive the image. ERR_CORRUPT, ERR_UNSUPPORTED (an archive) when it is no ELF file, or

@@ -419,3 +419,26 @@ const struct verdict *fixture_verdict(const struct fixture *x, const char *gate)
 	}
 	return NULL;
 }
+
+/* ---- faults of an order of functions ---- */
+
+static struct function_order *order_of(struct fixture *x)
+{
+	return &fixture_record(&x->optimised, "link")->functions;
+}
+
+void fixture_order_passed_over(struct fixture *x)
+{
+	order_of(x)->placed = 1;
+}
+
+void fixture_no_order(struct fixture *x)
+{
+	set_text(&order_of(x)->file, NULL);
+	set_text(&order_of(x)->why, "mold has no option for an order of functions");
+}
+
+void fixture_functions_not_there(struct fixture *x)
+{
+	order_of(x)->present = order_of(x)->placed = 0;
+}

@@ -56,3 +56,8 @@ void test_many_lines(void **state);
 void test_skipped_with_given_profile(void **state);
 void test_worse_outcomes(void **state);
 void test_worse_skips(void **state);
+
+/* Faults of an order of functions. */
+void fixture_order_passed_over(struct fixture *x);
+void fixture_no_order(struct fixture *x);
+void fixture_functions_not_there(struct fixture *x);

@@ -477,27 +477,6 @@ static void units_renamed(struct fixture *x)
 
 /* ---- the files that ship ---- */
 
-static struct function_order *order_of(struct fixture *x)
-{
-	return &fixture_record(&x->optimised, "link")->functions;
-}
-
-static void order_passed_over(struct fixture *x)
-{
-	order_of(x)->placed = 1;
-}
-
-static void no_order(struct fixture *x)
-{
-	set_text(&order_of(x)->file, NULL);
-	set_text(&order_of(x)->why, "mold has no option for an order of functions");
-}
-
-static void functions_not_there(struct fixture *x)
-{
-	order_of(x)->present = order_of(x)->placed = 0;
-}
-
 static void still_instrumented(struct fixture *x)
 {
 	strv_add(&x->final.profile_marks, "section __llvm_prf_cnts");
@@ -643,9 +622,11 @@ static const struct fault {
 	{"units renamed", units_renamed, "profile-was-used",
 		"none of 4 executed objects can be compared"},
 	{"functions unknown", functions_unknown, "profile-was-used", "no object with an executed"},
-	{"order passed over", order_passed_over, "function-order", "1 of 3 listed functions lie"},
-	{"no order written", no_order, "function-order", "prog: mold has no option"},
-	{"functions not there", functions_not_there, "function-order", "0 of 3 listed functions"},
+	{"order passed over", fixture_order_passed_over, "function-order",
+		"1 of 3 listed functions lie"},
+	{"no order written", fixture_no_order, "function-order", "prog: mold has no option"},
+	{"functions not there", fixture_functions_not_there, "function-order",
+		"0 of 3 listed functions"},
 	{"still instrumented", still_instrumented, "not-instrumented-any-more",
 		"prog: section __llvm_prf_cnts"},
 	{"hook left", hook_left, "not-instrumented-any-more", "prog: symbol of the fork hook"},
