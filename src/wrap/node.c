@@ -139,6 +139,7 @@ int shim_node_write(const struct shim_node *n, const char *path, struct error *e
 	json_set_text(o, "evidence", n->evidence);
 	json_object_set_new(o, "relinks", json_integer(n->relinks));
 	json_set_text(o, "relinker", n->relinker);
+	json_object_set_new(o, "relocs", json_boolean(n->relocs));
 	json_set_text(o, "order", n->order);
 	json_set_text(o, "order_program", n->order_program);
 	json_object_set_new(o, "released", json_from_strv(&n->released));
@@ -240,6 +241,7 @@ static int node_from(const json_t *o, struct shim_node *n, struct error *err)
 	n->zig = json_opt_str(o, "zig");
 	n->relinks = (uint32_t)json_opt_int(o, "relinks", 0);
 	n->relinker = json_opt_str(o, "relinker");
+	n->relocs = json_is_true(json_object_get(o, "relocs"));
 	n->order = json_opt_str(o, "order");
 	n->order_program = json_opt_str(o, "order_program");
 	json_opt_strv(o, "released", &n->released);

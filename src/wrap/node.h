@@ -51,6 +51,7 @@ struct shim_node {
 	char *evidence;       /* path of the program that reads linker maps */
 	uint32_t relinks;     /* of each link that one of `released` may come of */
 	char *relinker;       /* path of the lld that makes them; NULL without relinks */
+	bool relocs;          /* those links are done once more with --emit-relocs */
 	struct strv released; /* file names of the released binaries */
 	char *order;          /* counts of the functions (order.h); NULL: they are not placed */
 	char *order_program;  /* path of the program that makes an order of them */

@@ -449,8 +449,9 @@ static void fill(struct preparation *p)
 	s->zig = xstrdup(n->zig);
 	s->relinks = n->relinks;
 	s->relinker = xstrdup(n->relinks ? n->relinker : NULL);
+	s->relocs = n->relocs;
 	s->order = xstrdup(n->order);
-	if (n->relinks || n->order)
+	if (n->relinks || n->order || n->relocs)
 		strv_add_all(&s->released, n->released);
 	add_flags(p);
 	add_own_compilers(p);
@@ -590,6 +591,10 @@ void wrap_token(const struct wrap_node *n, char hex[65])
 	/* Named by its content. */
 	if (n->order) {
 		sha256_adds(&h, path_basename(n->order));
+		add_list(&h, n->released);
+	}
+	if (n->relocs) {
+		sha256_adds(&h, "relocs");
 		add_list(&h, n->released);
 	}
 	sha256_end(&h, hex);

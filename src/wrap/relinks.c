@@ -39,25 +39,45 @@ static bool has_name(const struct wrap_node *n, const struct compile_record *lin
 	return false;
 }
 
+/* Why there is none of these: they are made of the link r into a folder, with the linker's words in
+ * its file `output`. */
+static char *why_none(const struct wrap_node *n, const struct compile_record *r, const char *folder,
+	const char *linker)
+{
+	auto_free char *output = path_join(folder, RELINK_OUTPUT), *words = NULL;
+
+	if (!r || !r->output)
+		return xstrdup("its link was not recorded");
+	if (!has_name(n, r))
+		return xasprintf("its link makes '%s', whose name does not begin like its own",
+			path_basename(r->output));
+	if (path_exists(output))
+		return xasprintf(
+			"%s cannot repeat the link: %s", linker, words = complaint(output));
+	return xstrdup("its link was done by an earlier build; `whet clean` has it done again");
+}
+
 char *wrap_relink(const struct compile_log *log, const struct wrap_node *n, const char *link,
 	uint32_t i, char **why)
 {
 	const struct compile_record *r = record_of(log, link);
 	auto_free char *folder = xasprintf("%s/" RELINKS, n->log, link ? link : "");
 	auto_free char *path = xasprintf("%s/%" PRIu32, folder, i);
-	auto_free char *output = path_join(folder, RELINK_OUTPUT), *words = NULL;
 
 	if (path_exists(path))
 		return take_ptr(path);
-	if (!r || !r->output)
-		*why = xstrdup("its link was not recorded");
-	else if (!has_name(n, r))
-		*why = xasprintf("its link makes '%s', whose name does not begin like its own",
-			path_basename(r->output));
-	else if (path_exists(output))
-		*why = xasprintf("lld cannot repeat the link: %s", words = complaint(output));
-	else
-		*why = xstrdup(
-			"its link was done by an earlier build; `whet clean` has it done again");
+	*why = why_none(n, r, folder, "lld");
+	return NULL;
+}
+
+char *wrap_relocs(
+	const struct compile_log *log, const struct wrap_node *n, const char *link, char **why)
+{
+	auto_free char *folder = xasprintf("%s/" RELOCS, n->log, link ? link : "");
+	auto_free char *path = path_join(folder, RELOCS_FILE);
+
+	if (path_exists(path))
+		return take_ptr(path);
+	*why = why_none(n, record_of(log, link), folder, "the linker");
 	return NULL;
 }

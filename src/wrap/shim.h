@@ -31,6 +31,10 @@
  * failed. */
 #define RELINKS ".%s.relinks"
 #define RELINK_OUTPUT "output"
+/* The same of the one with relocations. */
+#define RELOCS ".%s.relocs"
+#define RELOCS_FILE "linked"
+#define RELOCS_OPTION "--emit-relocs"
 
 struct shim_call {
 	const struct shim_node *node;
@@ -111,6 +115,11 @@ int shim_order(struct shim_call *c, struct error *err);
 /* Links once more, with random padding, what a released binary may be. A relink that fails is no
  * failure of the call. */
 int shim_relink(const struct shim_call *c, struct error *err);
+/* Links once more, with relocations, what is to be laid out. One that fails is no failure of the
+ * call. */
+int shim_relocs(const struct shim_call *c, struct error *err);
+/* Whether the call has linked what may be released. */
+bool shim_is_released(const struct shim_call *c);
 /* Whether a released binary of this name may come of a link whose output has that name. */
 bool shim_may_become(const char *output, const char *binary);
 /* Writes the record, links included. */

@@ -28,12 +28,11 @@ bool shim_may_become(const char *output, const char *binary)
 	return true;
 }
 
-static bool is_wanted(const struct shim_call *c)
+bool shim_is_released(const struct shim_call *c)
 {
 	const struct compile_record *r = &c->record;
 
-	if (!c->node->relinks || !c->evidence || r->status != 0 || !r->output ||
-		r->kind == CALL_PARTIAL_LINK)
+	if (!c->evidence || r->status != 0 || !r->output || r->kind == CALL_PARTIAL_LINK)
 		return false;
 	for (size_t i = 0; i < c->node->released.n; i++)
 		if (shim_may_become(path_basename(r->output), c->node->released.v[i]))
@@ -112,7 +111,7 @@ int shim_relink(const struct shim_call *c, struct error *err)
 	auto_free char *output = path_join(folder, RELINK_OUTPUT);
 	auto_strv struct strv env = STRV_INIT;
 
-	if (!is_wanted(c))
+	if (!c->node->relinks || !shim_is_released(c))
 		return 0;
 	if (dir_create(folder, 0755, err) < 0)
 		return -1;

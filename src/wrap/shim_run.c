@@ -395,6 +395,8 @@ int shim_record(struct shim_call *c, struct error *err)
 
 	if (r == 0)
 		r = shim_relink(c, err);
+	if (r == 0)
+		r = shim_relocs(c, err);
 	if (c->kept)
 		(void)tree_remove(c->kept, NULL);
 	return r;

@@ -47,6 +47,7 @@ struct wrap_node {
 	const char *zig_cc;            /* see wrap_make_zig_drivers() */
 	uint32_t relinks;              /* of each released binary, with other layouts; 0: none */
 	const char *relinker;          /* path of the lld that makes them */
+	bool relocs; /* each released binary is linked once more, with its relocations */
 	/* Counts of the functions by which the released binaries' are placed, as order.h says, in a
 	 * file named by its content; NULL: the linker places them as it does. */
 	const char *order;
@@ -70,6 +71,10 @@ int wrap_binary_facts(const struct compile_log *log, const struct wrap_node *n, 
  * there, and then *why says the reason. Caller frees both. */
 char *wrap_relink(const struct compile_log *log, const struct wrap_node *n, const char *link,
 	uint32_t i, char **why);
+
+/* The relink with relocations, likewise. */
+char *wrap_relocs(
+	const struct compile_log *log, const struct wrap_node *n, const char *link, char **why);
 
 /* Makes the archive of a second runtime, that of the compiler `of`, unless it is there. linker: a C
  * compiler. cross: as in struct wrap_node. */
