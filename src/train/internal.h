@@ -12,6 +12,8 @@ struct session;
 #define LAUNCH_PROCESSES "processes" /* the fork hook's list of processes in a launch's folder */
 
 bool launch_runs_binary(const char *command); /* whether it mentions {binary} or {binary.NAME} */
+/* Adds a name for a launch, made of name and not among launches, which owns it. */
+const char *launch_name(const char *name, struct strv *launches);
 /* The environment of this process without anything that names a profile. */
 void launch_environment(struct strv *env);
 /* Makes a new launch folder, named after name, and points env to it. Appends the launch to launches
@@ -139,6 +141,10 @@ struct running *session_subject(struct session *s); /* NULL when there is none *
 struct running *session_dead(struct session *s);
 /* Looks at all process trees for the watch, at most every 50 ms unless forced. */
 void session_sample(struct session *s, bool force);
+/* Before a launch of a command that runs the binary or is the subject, when the options have an
+ * aim: *launch is its name, owned by s->launches. */
+int session_aim(
+	struct session *s, const char *name, bool service, const char **launch, struct error *err);
 void session_ended(struct session *s, pid_t pid, int signal);
 void session_fail(struct session *s, const char *text); /* adds to facts->failure */
 /* Collects the evidence of all launches into facts. */

@@ -46,6 +46,12 @@ static char *folder_name(const char *name, const struct strv *taken)
 	return ret;
 }
 
+const char *launch_name(const char *name, struct strv *launches)
+{
+	strv_take(launches, folder_name(name, launches));
+	return launches->v[launches->n - 1];
+}
+
 static int fail(const char *path, struct error *err)
 {
 	return error_set(err, ERR_IO, "cannot make '%s': %s", path, strerror(errno));

@@ -97,6 +97,9 @@ static int command_start(struct command *c, struct tree **ret, struct error *err
 		c->launch = launch_new(s->profiles, c->phase->name, &s->launches, &env, err);
 		if (!c->launch)
 			return -1;
+	} else if (launch_runs_binary(c->phase->run) &&
+		   session_aim(s, c->phase->name, false, &c->launch, err) < 0) {
+		return -1;
 	}
 	log = open(c->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (log < 0)

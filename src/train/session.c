@@ -111,6 +111,17 @@ static void tell_user(const struct session *s, const struct plan_service *plan)
 		events_warning(s->o->events, "%s", note);
 }
 
+int session_aim(
+	struct session *s, const char *name, bool service, const char **launch, struct error *err)
+{
+	const struct train_aim *a = s->o->aim;
+
+	if (!a)
+		return 0;
+	*launch = launch_name(name, &s->launches);
+	return a->before(a->ctx, *launch, service, err);
+}
+
 /* Leaves it out when its `when:` says no; its placeholders are there all the same. */
 static int start_one(struct session *s, const struct plan_service *plan, struct error *err)
 {
@@ -144,12 +155,17 @@ static int start_one(struct session *s, const struct plan_service *plan, struct 
 		if (!r->launch || give_launch(s, r, err) < 0)
 			return -1;
 		o.last_words = (struct service_last_words){.call = snapshots_take, .ctx = r};
+	} else if ((plan->subject || launch_runs_binary(plan->run)) &&
+		   session_aim(s, plan->name, true, &r->launch, err) < 0) {
+		return -1;
 	}
 	if (service_start(&o, &r->s, err) < 0)
 		return -1;
 	service_placed(r->s, &s->vars);
 	r->pid = service_pid(r->s);
 	s->n_services++;
+	if (s->o->aim && r->launch)
+		return s->o->aim->started(s->o->aim->ctx, r->launch, r->pid, err);
 	return 0;
 }
 
@@ -308,6 +324,9 @@ static int stop_down_to(struct session *s, size_t left, struct error *err)
 		struct service_end end;
 
 		events_progress(s->o->events, s->o->node, text, 0, 0);
+		if (s->o->aim && one->launch &&
+			s->o->aim->stopping(s->o->aim->ctx, one->launch, r < 0 ? NULL : err) < 0)
+			r = -1;
 		if (service_stop(one->s, &end, r < 0 ? NULL : err) < 0)
 			r = -1;
 		else

@@ -13,6 +13,18 @@
 
 struct profile;
 
+/* For programs that know by themselves where to write what they counted (a post-link optimiser's
+ * counters): told before each launch. It may be called in another process (train.private-network),
+ * so what it learns belongs into files. launch: its name, unique in the training. */
+struct train_aim {
+	/* service: it is one; else a command of a phase. Its programs are started after this. */
+	int (*before)(void *ctx, const char *launch, bool service, struct error *err);
+	/* Of a service: its main process runs; and it is about to be stopped. */
+	int (*started)(void *ctx, const char *launch, pid_t pid, struct error *err);
+	int (*stopping)(void *ctx, const char *launch, struct error *err);
+	void *ctx;
+};
+
 struct train_options {
 	const struct plan *plan;
 	const struct strv *binaries; /* absolute paths, in the order of plan.build.binary */
@@ -47,6 +59,7 @@ struct train_options {
 	const char *sources;
 	/* A folder for what each phase counted, coverage_phase.profile; NULL: it is not kept. */
 	const char *phase_profiles;
+	const struct train_aim *aim; /* in the place of profiles; NULL */
 	/* The profiles are for the coverage alone: whether each process left one is not judged. */
 	bool no_evidence;
 };
