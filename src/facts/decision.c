@@ -28,6 +28,7 @@ const char *decided_state_name(enum decided_state s)
 		[DECIDED_OUT] = "out",
 		[DECIDED_WORSE] = "worse",
 		[DECIDED_UNDECIDED] = "undecided",
+		[DECIDED_NO_BETTER] = "no better",
 	};
 
 	return names[s];

@@ -11,7 +11,9 @@ enum decided_state {
 	DECIDED_OUT,    /* a gate or a compiler is against it */
 	DECIDED_WORSE, /* a scenario is shown to be worse than plain by more than the margin, or all
 			  together to be worse at all */
-	DECIDED_UNDECIDED /* a scenario is not shown not to be, and the plan wants that */
+	DECIDED_UNDECIDED, /* a scenario is not shown not to be, and the plan wants that */
+	DECIDED_NO_BETTER  /* laid out, and not shown to be better than without that, or a scenario
+			    is shown to be worse */
 };
 
 struct decided {

@@ -195,6 +195,64 @@ static void tell(struct decided *d, const struct stats_rival *r, const char *bes
 			 : xasprintf("no difference to '%s' shown: %s", best, change);
 }
 
+static bool is_measured(const struct decide_facts *f, const char *name)
+{
+	return first_row(f->bench, name) < f->bench->n;
+}
+
+/* Why it is not shown to be better; NULL: it is. Caller frees. */
+static char *against_layout(const struct comparisons *c, const char *unlaid)
+{
+	const struct comparison *all = summary_of(c, 0);
+	auto_free char *change = all ? change_text(all->ratio, all->low, all->high) : NULL;
+
+	for (size_t i = 0; i < c->n; i++) {
+		auto_free char *own = change_text(c->v[i].ratio, c->v[i].low, c->v[i].high);
+
+		if (c->v[i].low > 1)
+			return xasprintf(
+				"scenario '%s': %s against '%s'", c->v[i].scenario, own, unlaid);
+	}
+	if (!all)
+		return xasprintf("there is no figure of all scenarios together (they have no "
+				 "weights), so it is not shown to be better than '%s'",
+			unlaid);
+	if (!(all->high < 1))
+		return xasprintf("not shown to be better than '%s': all scenarios together %s",
+			unlaid, change);
+	return NULL;
+}
+
+static int judge_layout(const struct decide_facts *f, const struct candidate *k, struct decided *d,
+	struct error *err)
+{
+	struct comparisons c = {0};
+	struct frame x;
+	char *why;
+	int r;
+
+	if (!k->unlaid || d->state != DECIDED_PASSES || !is_measured(f, k->name))
+		return 0;
+	if (!is_measured(f, k->unlaid)) {
+		d->state = DECIDED_NO_BETTER;
+		free(d->why);
+		d->why = xasprintf("'%s', which it is held against, was not measured", k->unlaid);
+		return 0;
+	}
+	frame_of(f, &x);
+	r = stats_pair(f->samples, &x.f, arm_of(f, k->unlaid), arm_of(f, k->name), &c, err);
+	frame_release(&x);
+	why = r == 0 ? against_layout(&c, k->unlaid) : NULL;
+	if (why) {
+		d->state = DECIDED_NO_BETTER;
+		free(d->why);
+		d->why = why;
+	}
+	if (r == 0)
+		comparisons_release(&c);
+	return r;
+}
+
 /* Compares the others with `best`; *chosen: the simplest of its equals. */
 static int compare_with(const struct decide_facts *f, struct decision *d, size_t best,
 	size_t *chosen, struct error *err)
@@ -271,6 +329,9 @@ int decide(const struct decide_facts *f, struct decision *ret, struct error *err
 	}
 	if (!f->bench->n)
 		return 0;
+	for (size_t i = 0; i < f->n; i++)
+		if (judge_layout(f, &f->candidates[i], &ret->v[i], err) < 0)
+			return -1;
 	best = lowest(ret);
 	chosen = simplest(f, ret);
 	if (chosen == ret->n) {

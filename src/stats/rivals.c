@@ -21,23 +21,33 @@ static void take_two(const struct samples *s, uint32_t base, uint32_t variant, s
 	}
 }
 
-/* Of each launch the log ratio of all scenarios together; caller frees. */
-static double *by_launch(const struct samples *s, const struct stats_frame *f, uint32_t base,
-	uint32_t variant, size_t *n, struct error *err)
+int stats_pair(const struct samples *s, const struct stats_frame *f, uint32_t base,
+	uint32_t variant, struct comparisons *ret, struct error *err)
 {
 	const char *names[2] = {f->variants[base], f->variants[variant]};
 	struct stats_frame two = *f;
 	struct samples own = {0};
-	struct comparisons c = {0};
-	const struct comparison *all;
-	double *d = NULL;
+	int r;
 
 	two.variants = names;
 	two.n_variants = 2;
 	two.null_variant = UINT32_MAX;
 	two.until_resolved = 0;
 	take_two(s, base, variant, &own);
-	if (stats_compare(&own, &two, &c, err) == 0) {
+	r = stats_compare(&own, &two, ret, err);
+	samples_release(&own);
+	return r;
+}
+
+/* Of each launch the log ratio of all scenarios together; caller frees. */
+static double *by_launch(const struct samples *s, const struct stats_frame *f, uint32_t base,
+	uint32_t variant, size_t *n, struct error *err)
+{
+	struct comparisons c = {0};
+	const struct comparison *all;
+	double *d = NULL;
+
+	if (stats_pair(s, f, base, variant, &c, err) == 0) {
 		all = c.n_weighted ? &c.weighted[0] : &c.v[0];
 		d = xcalloc(all->launches, sizeof(*d));
 		for (size_t i = 0; i < all->launches; i++)
@@ -45,7 +55,6 @@ static double *by_launch(const struct samples *s, const struct stats_frame *f, u
 		*n = all->launches;
 	}
 	comparisons_release(&c);
-	samples_release(&own);
 	return d;
 }
 

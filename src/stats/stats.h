@@ -66,6 +66,10 @@ struct interval {
 	double at, low, high;
 };
 
+/* Two variants, the first as the base: as stats_compare() of their samples alone. */
+int stats_pair(const struct samples *s, const struct stats_frame *f, uint32_t base,
+	uint32_t variant, struct comparisons *ret, struct error *err);
+
 /* One variant against another, all scenarios together. */
 struct stats_rival {
 	uint32_t variant;      /* index in the samples */
