@@ -56,7 +56,7 @@ struct key_table {
 extern const struct key_table table_top, table_build, table_pgo, table_train, table_service,
 	table_ready, table_phase, table_http, table_request, table_expect, table_body,
 	table_websocket, table_events, table_run_expect, table_output, table_content, table_gates,
-	table_worse, table_bench, table_peer, table_release, table_variant;
+	table_worse, table_bench, table_peer, table_release, table_variant, table_layout;
 /* All of them, in the order of the documentation; NULL at the end. */
 extern const struct key_table *const key_tables[];
 
@@ -76,6 +76,10 @@ void read_build(struct problems *ps, const struct key *k, const struct node *n, 
 void read_order(struct problems *ps, const struct key *k, const struct node *n, void *target);
 void read_untrained(struct problems *ps, const struct key *k, const struct node *n, void *target);
 void read_pgo(struct problems *ps, const struct key *k, const struct node *n, void *target);
+/* read_layout.c; target: struct plan */
+void read_layout(struct problems *ps, const struct key *k, const struct node *n, void *target);
+void read_layout_value(
+	struct problems *ps, const struct key *k, const struct node *n, struct plan_layout *ret);
 /* read_variants.c */
 void read_lto(struct problems *ps, const struct node *n, enum plan_lto *ret);
 void read_cpu(struct problems *ps, const struct node *n, char **ret);

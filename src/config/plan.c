@@ -56,6 +56,7 @@ static void fill_defaults(struct plan *p)
 	set_text(&p->build.target, target_host());
 	set_text(&p->build.cargo, "cargo");
 	set_text(&p->build.dir, ".");
+	p->release.or_layout = !p->release.variant && p->layout.mode != PLAN_LAYOUT_OFF;
 	set_text(&p->release.variant, PLAN_OWN);
 	from_root(p, &p->build.sysroot);
 	from_root(p, &p->build.profile_runtime);
@@ -202,6 +203,7 @@ void plan_release(struct plan *p)
 	free(p->version);
 	free(p->pgo.instrument_linker);
 	free(p->gates.unwind);
+	free(p->layout.tool);
 	build_release(&p->build);
 	variants_release(p->variants, p->n_variants);
 	for (size_t i = 0; i < p->train.n_services; i++)
@@ -295,6 +297,14 @@ const struct plan_variant *plan_find_variant(const struct plan *p, const char *n
 		if (p->variants[i].name && !strcmp(p->variants[i].name, name))
 			return &p->variants[i];
 	return NULL;
+}
+
+bool plan_has_layout(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_variants; i++)
+		if (p->variants[i].layout.mode != PLAN_LAYOUT_OFF)
+			return true;
+	return false;
 }
 
 bool plan_has_second_round(const struct plan *p)

@@ -73,9 +73,25 @@ struct plan_pgo {
 	struct place at; /* of pgo: itself; a variant has its own place */
 };
 
+/* Whether code is laid out anew after the link, and where its counts come from. */
+enum plan_layout_mode {
+	PLAN_LAYOUT_OFF,
+	PLAN_LAYOUT_AUTO, /* by branch samples or counters, whichever this machine can; else not */
+	PLAN_LAYOUT_LBR,  /* samples of taken branches, by the processor */
+	PLAN_LAYOUT_INSTRUMENT /* counters that the tool puts in */
+};
+
+/* layout: */
+struct plan_layout {
+	enum plan_layout_mode mode;
+	char *tool; /* "bolt", "bolt-22"; NULL: the one that is found */
+	struct place at;
+};
+
 /* Names that variants have without being in the list. */
 #define PLAN_PLAIN "plain"
-#define PLAN_OWN "pgo" /* what build: and pgo: say */
+#define PLAN_OWN "pgo"               /* what build: and pgo: say */
+#define PLAN_OWN_LAYOUT "pgo+layout" /* the same, laid out: with layout: of the whole plan */
 /* In the place of a name: the one that is proposed. */
 #define PLAN_BEST "best"
 /* They are all alive together in the comparison. */
@@ -91,6 +107,7 @@ struct plan_variant {
 	char *cpu;    /* NULL: nothing is added */
 	bool profile; /* false: it is compiled without one, as the plain build is */
 	struct plan_pgo pgo;
+	struct plan_layout layout; /* of this variant alone: the plan's own is PLAN_OWN_LAYOUT's */
 	struct place at;
 };
 
@@ -329,6 +346,9 @@ struct plan_release {
 	bool strip;        /* default true */
 	struct strv files; /* more files for the archive, relative to the source */
 	char *variant;     /* name of the one that is released, or PLAN_BEST; default PLAN_OWN */
+	/* No name was given: PLAN_OWN_LAYOUT takes the place of PLAN_OWN when it is shown to be
+	 * better. */
+	bool or_layout;
 };
 
 struct plan {
@@ -337,7 +357,8 @@ struct plan {
 	char *project, *version; /* version: NULL when the file gives none */
 	struct plan_build build;
 	struct plan_pgo pgo;
-	struct plan_variant *variants;
+	struct plan_layout layout;     /* of the plan's own: it adds the variant PLAN_OWN_LAYOUT */
+	struct plan_variant *variants; /* that one is the last */
 	size_t n_variants;
 	struct plan_train train;
 	struct plan_gates gates;
@@ -379,6 +400,13 @@ bool plan_has_second_round(const struct plan *p);
 struct place plan_second_round_at(const struct plan *p);
 /* "none", "thin", "full"; NULL for the default. */
 const char *plan_lto_name(enum plan_lto lto);
+const char *plan_layout_name(enum plan_layout_mode m); /* "off", "auto", "lbr", "instrument" */
+/* Whether two variants differ in nothing but that one is laid out and the other is not. */
+bool plan_same_but_layout(const struct plan_variant *a, const struct plan_variant *b);
+/* What build: and pgo: say, as a variant. Its texts are the plan's. */
+struct plan_variant plan_own_variant(const struct plan *p);
+/* Whether the plan's own build or a variant is laid out. */
+bool plan_has_layout(const struct plan *p);
 /* Sets a key of `bench` to a value as whet.yaml would give it. ERR_USAGE. */
 int plan_set_bench(struct plan *p, const char *key, const char *value, struct error *err);
 const struct plan_service *plan_subject(const struct plan *p); /* NULL when there is none */

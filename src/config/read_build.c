@@ -187,7 +187,10 @@ static const struct key top[] = {
 	{"variants", KEY_PART, .read = read_variants,
 		.doc = "A list of further optimised builds to compare: see `variants[]`."},
 	{"release", KEY_PART, .read = read_release, .doc = "What goes into the archives."},
-	{"layout", KEY_LATER, .text = "off", .doc = "Post-link optimisation; only `off`."},
+	{"layout", KEY_PART, .read = read_layout,
+		.doc = "Whether the code of the plan's own build is laid out anew after the link "
+		       "([post-link layout](layout.md)): `off` (default), `auto`, `lbr`, "
+		       "`instrument`, or a mapping."},
 };
 const struct key_table table_top = {"whet.yaml", top, ARRAY_SIZE(top)};
 
@@ -285,7 +288,9 @@ static const struct key release[] = {
 		.doc = "More files for the archives, relative to the source folder."},
 	{"variant", KEY_TEXT, RELEASE(variant),
 		.doc = "Name of the variant that is released beside the plain build, or `best`: "
-		       "the one that the comparison proposes. Default `pgo`, the plan's own."},
+		       "the one that the comparison proposes. Default `pgo`, the plan's own, laid "
+		       "out "
+		       "when `layout` asks for that and it is shown to be better."},
 	{"archive", KEY_LATER, .text = "tar.gz", .doc = "Kind of archive; only `tar.gz`."},
 	{"sign", KEY_LATER, .text = "none", .doc = "Signing; only `none`."},
 };
@@ -295,4 +300,4 @@ const struct key_table *const key_tables[] = {&table_top, &table_build, &table_p
 	&table_service, &table_ready, &table_phase, &table_http, &table_request, &table_body,
 	&table_websocket, &table_events, &table_expect, &table_run_expect, &table_output,
 	&table_content, &table_gates, &table_worse, &table_bench, &table_peer, &table_release,
-	&table_variant, NULL};
+	&table_variant, &table_layout, NULL};

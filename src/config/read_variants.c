@@ -92,6 +92,12 @@ static void read_variant_order(
 	read_order(ps, k, n, &((struct plan_variant *)target)->pgo);
 }
 
+static void read_variant_layout(
+	struct problems *ps, const struct key *k, const struct node *n, void *target)
+{
+	read_layout_value(ps, k, n, &((struct plan_variant *)target)->layout);
+}
+
 #define VARIANT(field) offsetof(struct plan_variant, field)
 static const struct key variant[] = {
 	{"name", KEY_TEXT, VARIANT(name), .required = true,
@@ -112,6 +118,8 @@ static const struct key variant[] = {
 		.doc = "As `pgo.untrained`. Default: that of `pgo`."},
 	{"function-order", KEY_PART, .read = read_variant_order,
 		.doc = "As `pgo.function-order`. Default: that of `pgo`."},
+	{"layout", KEY_PART, .read = read_variant_layout,
+		.doc = "As `layout` of the whole file. Default: `off`, whatever that says."},
 };
 const struct key_table table_variant = {"variants[]", variant, ARRAY_SIZE(variant)};
 
@@ -142,6 +150,7 @@ void variants_release(struct plan_variant *v, size_t n)
 		free(v[i].file_name);
 		free(v[i].cpu);
 		free(v[i].pgo.instrument_linker);
+		free(v[i].layout.tool);
 	}
 	free(v);
 }
@@ -165,6 +174,9 @@ static bool is_taken(const struct plan *p, const char *name)
 {
 	static const char *const others[] = {PLAN_PLAIN, PLAN_OWN, PLAN_BEST, "null", "profile"};
 
+	if (p->layout.mode != PLAN_LAYOUT_OFF && strcmp(PLAN_OWN_LAYOUT, name) == 0)
+		return true;
+
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		if (strcmp(others[i], name) == 0)
 			return true;
@@ -187,8 +199,9 @@ static void check_name(struct problems *ps, const struct node *n, const struct p
 	if (is_taken(p, v->name) || strstr(v->name, ", relink "))
 		problem_add(ps, at,
 			"a variant cannot be called '%s': plain, pgo, best, null, profile, relinks "
-			"and bench.peers have their names already",
-			v->name);
+			"and bench.peers have their names already%s",
+			v->name,
+			strcmp(v->name, PLAN_OWN_LAYOUT) ? "" : ", and 'layout' gives that one");
 	for (size_t k = 0; k < i; k++)
 		if (p->variants[k].name && strcmp(p->variants[k].name, v->name) == 0)
 			problem_add(ps, at, "the variant '%s' is given twice", v->name);
@@ -217,6 +230,41 @@ static void complete(const struct node *n, const struct plan *p, struct plan_var
 		v->pgo.untrained = p->pgo.untrained;
 	if (!node_get(n, "function-order"))
 		v->pgo.order = p->pgo.order;
+	if (!v->layout.tool)
+		v->layout.tool = xstrdup(p->layout.tool);
+}
+
+struct plan_variant plan_own_variant(const struct plan *p)
+{
+	static char name[] = PLAN_OWN;
+
+	return (struct plan_variant){
+		.name = name,
+		.lto = p->build.lto,
+		.cpu = p->build.cpu,
+		.profile = true,
+		.pgo = p->pgo,
+	};
+}
+
+/* layout: of the whole file is one more variant. */
+static void add_own_layout(struct plan *p, const struct node *at)
+{
+	struct plan_variant own = plan_own_variant(p);
+	struct plan_variant *v;
+
+	if (p->layout.mode == PLAN_LAYOUT_OFF)
+		return;
+	p->variants = xreallocarray(p->variants, p->n_variants + 1, sizeof(*p->variants));
+	v = &p->variants[p->n_variants++];
+	*v = own;
+	v->name = xstrdup(PLAN_OWN_LAYOUT);
+	v->file_name = xstrdup(PLAN_OWN_LAYOUT);
+	v->cpu = xstrdup(own.cpu);
+	v->pgo.instrument_linker = xstrdup(own.pgo.instrument_linker);
+	v->layout = p->layout;
+	v->layout.tool = xstrdup(p->layout.tool);
+	v->at = (struct place){at->line, at->column};
 }
 
 static bool same_text(const char *a, const char *b)
@@ -224,7 +272,7 @@ static bool same_text(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-static bool same_build(const struct plan_variant *a, const struct plan_variant *b)
+bool plan_same_but_layout(const struct plan_variant *a, const struct plan_variant *b)
 {
 	return a->lto == b->lto && same_text(a->cpu, b->cpu) && a->profile == b->profile &&
 	       (!a->profile || (a->pgo.context_sensitive == b->pgo.context_sensitive &&
@@ -232,19 +280,20 @@ static bool same_build(const struct plan_variant *a, const struct plan_variant *
 				       a->pgo.order == b->pgo.order));
 }
 
+static bool same_build(const struct plan_variant *a, const struct plan_variant *b)
+{
+	return a->layout.mode == b->layout.mode &&
+	       (a->layout.mode == PLAN_LAYOUT_OFF || same_text(a->layout.tool, b->layout.tool)) &&
+	       plan_same_but_layout(a, b);
+}
+
 /* What is measured twice under two names shows noise as a difference. */
 static void check_same(struct problems *ps, const struct node *n, const struct plan *p, size_t i)
 {
 	static const char *const of_profile[] = {
 		"context-sensitive", "untrained", "function-order"};
-	char own_name[] = PLAN_OWN, plain_name[] = PLAN_PLAIN;
-	const struct plan_variant own = {
-		.name = own_name,
-		.lto = p->build.lto,
-		.cpu = p->build.cpu,
-		.profile = true,
-		.pgo = p->pgo,
-	};
+	char plain_name[] = PLAN_PLAIN;
+	const struct plan_variant own = plan_own_variant(p);
 	const struct plan_variant plain = {
 		.name = plain_name, .lto = p->build.lto, .cpu = p->build.cpu};
 	const struct plan_variant *v = &p->variants[i], *same = NULL;
@@ -289,15 +338,34 @@ static void check_released(struct problems *ps, const struct node *at, const str
 		near ? near : "", near ? "'?" : "");
 }
 
+/* listed: how many variants are in the list; the next is what 'layout' adds. */
+static void check_own_layout(
+	struct problems *ps, const struct node *root, const struct plan *p, size_t listed)
+{
+	const struct node *list = node_get(root, "variants");
+
+	if (p->layout.mode == PLAN_LAYOUT_OFF)
+		return;
+	for (size_t i = 0; i < listed && !ps->n; i++)
+		if (same_build(&p->variants[i], &p->variants[listed]))
+			problem_add(ps, list->items[i],
+				"the variant '%s' is the same build as '%s', which 'layout' adds",
+				p->variants[i].name, PLAN_OWN_LAYOUT);
+	if (!p->bench.enabled && !p->release.variant)
+		problem_add(ps, node_get(root, "layout"),
+			"'layout' has no effect here: a laid-out program is released when it is "
+			"shown "
+			"to be better, and nothing is measured (bench: false); 'release: "
+			"{variant: pgo+layout}' releases it in any case");
+}
+
 void check_variants(struct problems *ps, const struct node *root, struct plan *p)
 {
 	const struct node *list = node_get(root, "variants");
 	const struct node *release = node_get(root, "release");
+	size_t listed = p->n_variants;
 
-	if (p->n_variants > PLAN_VARIANTS_MAX)
-		problem_add(ps, list, "%zu variants: at most %d can be compared", p->n_variants,
-			PLAN_VARIANTS_MAX);
-	for (size_t i = 0; i < p->n_variants; i++) {
+	for (size_t i = 0; i < listed; i++) {
 		struct plan_variant *v = &p->variants[i];
 
 		if (!v->name)
@@ -306,9 +374,14 @@ void check_variants(struct problems *ps, const struct node *root, struct plan *p
 		complete(list->items[i], p, v);
 		check_name(ps, list->items[i], p, i);
 	}
+	add_own_layout(p, node_get(root, "layout"));
+	if (p->n_variants > PLAN_VARIANTS_MAX)
+		problem_add(ps, list, "%zu variants: at most %d can be compared", p->n_variants,
+			PLAN_VARIANTS_MAX);
 	/* What could not be read may be where they differ. */
-	for (size_t i = 0; i < p->n_variants && !ps->n; i++)
+	for (size_t i = 0; i < listed && !ps->n; i++)
 		check_same(ps, list->items[i], p, i);
+	check_own_layout(ps, root, p, listed);
 	check_released(ps, node_get(release, "variant"), p);
 	if (p->release.variant && !p->bench.enabled && !strcmp(p->release.variant, PLAN_BEST))
 		problem_add(ps, node_get(release, "variant"),
