@@ -7,6 +7,7 @@
 #include "buildtool/buildtool.h"
 #include "pipeline/cross.h"
 #include "pipeline/note.h"
+#include "pipeline/layout.h"
 #include "pipeline/run.h"
 #include "pipeline/strays.h"
 #include "pipeline/trained.h"
@@ -368,7 +369,7 @@ int node_probe(struct run *r, struct error *err)
 		buildtool_check(b, r->source_root, err) < 0 || probe_compilers(r, err) < 0 ||
 		cross_check(r, err) < 0 || check_gcc_plan(r, err) < 0 || round_check(r, err) < 0 ||
 		run_probe_settings(r, err) < 0 || make_hook(r, err) < 0 ||
-		node_relink_probe(r, err) < 0)
+		node_relink_probe(r, err) < 0 || layout_probe(r, err) < 0)
 		return -1;
 	r->machine = note_machine();
 	if (set_epoch(r, err) < 0)

@@ -177,6 +177,7 @@ static void set_wrap(struct building *b)
 		.relinker = r->relinker.path,
 		.order = b->order,
 		.released = &b->names,
+		.relocs = b->mode == MODE_OPTIMISED && layout_wanted(r),
 	};
 }
 

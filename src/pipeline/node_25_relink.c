@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "pipeline/run.h"
+#include "pipeline/layout.h"
 
 int node_relink_probe(struct run *r, struct error *err)
 {
@@ -73,5 +73,5 @@ int node_relink_take(struct build_out *out, const struct wrap_node *w, struct er
 		if (!out->no_relinks && check_padding(out, &f->binaries[b], err) < 0)
 			return -1;
 	}
-	return 0;
+	return layout_take_relocs(out, w, err);
 }

@@ -15,6 +15,12 @@ static const struct build_facts *if_built(const struct build_out *b)
 	return b->facts.variant ? &b->facts : NULL;
 }
 
+/* What llvm-bolt made has no records of its own: those of what it was made of. */
+static const struct build_facts *if_optimised(const struct track *t)
+{
+	return if_built(t->base ? t->base : &t->optimised);
+}
+
 struct verdicts *run_verdicts(struct run *r)
 {
 	return r->track->variant ? &r->track->verdicts : &r->report->verdicts;
@@ -244,7 +250,7 @@ int node_gate(struct run *r, enum gate_moment moment, struct error *err)
 		.plain = if_built(&r->plain),
 		.first = if_built(&r->track->first.instrumented),
 		.instrumented = if_built(&r->track->instrumented),
-		.optimised = if_built(&r->track->optimised),
+		.optimised = if_optimised(r->track),
 		.training = r->track->train_key ? &r->track->training : NULL,
 		.replay = moment == GATE_FINAL ? &r->track->replay : NULL,
 		.profile = r->track->profile.sha256 ? &r->track->profile : NULL,

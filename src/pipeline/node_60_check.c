@@ -19,7 +19,7 @@ int run_ship(struct run *r, const char *name, const struct strv *files, struct s
 	auto_free char *folder = path_join(r->scratch, name);
 	auto_free char *strip =
 		r->target.foreign ? toolchain_binutil(r->target.gnu, 0, "strip", getenv("PATH"))
-				  : NULL;
+				  : xstrdup(r->strip);
 
 	if (dir_create(folder, 0755, err) < 0)
 		return -1;
@@ -41,11 +41,18 @@ static int ship(struct run *r, struct build_out *b, struct error *err)
 		xasprintf("ship-%s", plain               ? PLAN_PLAIN
 				     : r->track->variant ? r->track->variant->file_name
 							 : PLAN_OWN);
+	int result;
 
 	/* The plain one ships once, whatever is compared with it. */
 	if (b->shipped.n)
 		return 0;
-	return run_ship(r, name, &b->binaries, &b->shipped, err);
+	r->strip = NULL;
+	if (!plain && r->track->base && r->plan.release.strip &&
+		layout_strip_program(&r->layout_tool, &r->strip, err) < 0)
+		return -1;
+	result = run_ship(r, name, &b->binaries, &b->shipped, err);
+	r->strip = NULL;
+	return result;
 }
 
 static int read_final_facts(struct run *r, struct error *err)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "pipeline/run.h"
+#include "pipeline/layout.h"
 
 const char *run_variant_name(const struct track *t)
 {
@@ -30,6 +30,7 @@ size_t run_builds(const struct run *r, const struct build_out **ret)
 			add_build(&r->variants[i].first.instrumented, ret, &n);
 			add_build(&r->variants[i].instrumented, ret, &n);
 		}
+		add_build(&r->variants[i].unlaid, ret, &n);
 		add_build(&r->variants[i].optimised, ret, &n);
 	}
 	return n;
@@ -100,6 +101,12 @@ static struct track *begin(struct run *r, const struct plan_variant *v)
 		t->verdicts = (struct verdicts){0};
 		t->out = NULL;
 		t->own_profiles = false;
+		t->base = NULL;
+		t->base_of = NULL;
+		t->unlaid = (struct build_out){0};
+		t->layouts = NULL;
+		t->n_layouts = 0;
+		t->layout_key = NULL;
 	}
 	t->variant = v;
 	return t;
@@ -138,6 +145,60 @@ static int borrow(struct run *r, struct error *err)
 	return node_encode(r, err);
 }
 
+/* The track whose optimised build differs from this one in nothing but the layout; NULL: none. */
+static struct track *same_unlaid(struct run *r, const struct plan_variant *v)
+{
+	struct plan_variant own = plan_own_variant(&r->plan);
+
+	if (plan_same_but_layout(v, &own))
+		return &r->own;
+	for (size_t i = 0; i < r->n_variants; i++) {
+		struct track *t = &r->variants[i];
+
+		if (t->variant != v && t->variant->layout.mode == PLAN_LAYOUT_OFF &&
+			plan_same_but_layout(v, t->variant))
+			return t;
+	}
+	return NULL;
+}
+
+/* The optimised build that is to be laid out: judged as any other, wherever it comes from. */
+static int make_base(struct run *r, struct error *err)
+{
+	struct track *t = r->track, *other = same_unlaid(r, t->variant);
+
+	if (other && other->out)
+		return error_set(err, ERR_GATE, "'%s', which was to be laid out, is out: %s",
+			run_variant_name(other), other->out);
+	if (!other && (node_build(r, MODE_OPTIMISED, err) < 0 || node_gate_outside(r, err) < 0))
+		return -1;
+	if (!other) {
+		t->unlaid = t->optimised;
+		t->optimised = (struct build_out){0};
+	}
+	t->base_of = other;
+	t->base = other ? &other->optimised : &t->unlaid;
+	return node_gate(r, GATE_AFTER_OPTIMISED, err);
+}
+
+static int run_laid_out(struct run *r, struct error *err)
+{
+	bool reused;
+
+	if (r->track->from ? borrow(r, err) < 0 : train_own(r, err) < 0)
+		return -1;
+	if (make_base(r, err) < 0)
+		return -1;
+	r->reused = false;
+	if (node_layout(r, err) < 0)
+		return -1;
+	reused = r->reused;
+	if (node_check(r, err) < 0)
+		return -1;
+	r->reused = reused;
+	return 0;
+}
+
 static int run_one(struct run *r, struct error *err)
 {
 	if (r->track->from ? borrow(r, err) < 0 : train_own(r, err) < 0)
@@ -172,22 +233,36 @@ int run_rule_out(struct run *r, struct track *t, struct error *why, struct error
 	return 0;
 }
 
-int node_variants(struct run *r, struct error *err)
+static int run_those(struct run *r, bool laid_out, struct error *err)
 {
 	bool all_reused = true;
 	int result = 0;
 
-	r->variants = xcalloc(r->plan.n_variants, sizeof(*r->variants));
+	if (!r->variants)
+		r->variants = xcalloc(r->plan.n_variants, sizeof(*r->variants));
 	for (size_t i = 0; i < r->plan.n_variants && result == 0; i++) {
+		const struct plan_variant *v = &r->plan.variants[i];
 		struct error why = ERROR_INIT;
 
-		r->track = begin(r, &r->plan.variants[i]);
+		if ((v->layout.mode != PLAN_LAYOUT_OFF) != laid_out)
+			continue;
+		r->track = begin(r, v);
 		r->reused = false;
-		if (run_one(r, &why) < 0)
+		if ((laid_out ? run_laid_out(r, &why) : run_one(r, &why)) < 0)
 			result = run_rule_out(r, r->track, &why, err);
 		all_reused = all_reused && r->reused;
 	}
 	r->track = &r->own;
 	r->reused = all_reused;
 	return result;
+}
+
+int node_variants(struct run *r, struct error *err)
+{
+	return run_those(r, false, err);
+}
+
+int node_laid_out(struct run *r, struct error *err)
+{
+	return run_those(r, true, err);
 }

@@ -15,6 +15,12 @@ static bool same_text(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
+static void add_layout(const struct plan_variant *v, struct strv *parts)
+{
+	if (v->layout.mode != PLAN_LAYOUT_OFF)
+		strv_addf(parts, "laid out (%s)", plan_layout_name(v->layout.mode));
+}
+
 /* "lto thin, cpu x86-64-v3", and in how many settings it differs from the plan's own. */
 static char *settings_of(const struct run *r, const struct plan_variant *v, unsigned *differs)
 {
@@ -35,6 +41,7 @@ static char *settings_of(const struct run *r, const struct plan_variant *v, unsi
 			v->pgo.untrained == UNTRAINED_NEUTRAL ? "neutral" : "cold");
 	if (v->profile && v->pgo.order != r->plan.pgo.order)
 		strv_addf(&parts, "function order %s", v->pgo.order == ORDER_HOT ? "hot" : "none");
+	add_layout(v, &parts);
 	*differs = (unsigned)parts.n;
 	return strv_join(&parts, ", ");
 }
@@ -101,6 +108,8 @@ static int make_decision(struct run *r, struct error *err)
 		const struct track *t = &r->variants[i];
 
 		c[i + 1] = (struct candidate){.name = t->variant->name, .out = t->out};
+		if (t->variant->layout.mode != PLAN_LAYOUT_OFF)
+			c[i + 1].unlaid = t->base_of ? run_variant_name(t->base_of) : PLAN_OWN;
 		free(settings_of(r, t->variant, &c[i + 1].differs));
 	}
 	return decide(&f, &r->report->decision, err);
@@ -162,10 +171,37 @@ static int choose_named(struct run *r, const char *name, const struct error *own
 	return 0;
 }
 
+/* What the plan's own build is released as when no name was given: laid out, once that is shown to
+ * be better. */
+static const char *own_name(const struct run *r)
+{
+	const struct decision *d = &r->report->decision;
+	const struct decided *laid = decision_find(d, PLAN_OWN_LAYOUT);
+
+	return r->plan.release.or_layout && d->proposed && laid && laid->state == DECIDED_PASSES
+		       ? PLAN_OWN_LAYOUT
+		       : PLAN_OWN;
+}
+
+static void say_layout(const struct run *r)
+{
+	const struct decision *d = &r->report->decision;
+	const struct decided *laid = decision_find(d, PLAN_OWN_LAYOUT);
+
+	if (!r->plan.release.or_layout || !laid)
+		return;
+	if (strcmp(own_name(r), PLAN_OWN_LAYOUT) == 0)
+		events_note(r->o->events,
+			"layout accepted: no scenario worse, and better than '%s'", PLAN_OWN);
+	else
+		events_warning(r->o->events, "layout rejected, '%s' is released: %s", PLAN_OWN,
+			!d->proposed ? "nothing was measured" : laid->why);
+}
+
 static int choose(struct run *r, const struct error *own, struct error *err)
 {
 	struct decision *d = &r->report->decision;
-	const char *wanted = r->plan.release.variant;
+	const char *wanted = r->plan.release.or_layout ? own_name(r) : r->plan.release.variant;
 	bool best = strcmp(wanted, PLAN_BEST) == 0;
 
 	if (best && d->proposed && strcmp(d->proposed, PLAN_PLAIN) == 0)
@@ -212,8 +248,10 @@ int node_choose(struct run *r, struct error *err)
 		describe(r);
 		result = choose(r, &own, err);
 	}
-	if (result == 0)
+	if (result == 0) {
 		say(r);
+		say_layout(r);
+	}
 	error_release(&own);
 	return result;
 }

@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "pipeline/run.h"
+#include "pipeline/layout.h"
 #include "pipeline/trained.h"
 #include "release/release.h"
 
@@ -113,6 +113,45 @@ static int put_profile(struct releasing *x, struct error *err)
 	other.profile = p->profile.beside_sha256;
 	other.beside = p->profile.sha256;
 	return put_one_profile(x, r->chosen->published_beside, &other, err);
+}
+
+/* What the layout was made of, for whoever builds the release again: one profile per binary. */
+static int put_layout_profile(
+	struct releasing *x, const char *node, const char *binary, bool alone, struct error *err)
+{
+	struct run *r = x->r;
+	auto_free char *base = base_name(r);
+	auto_free char *name = xasprintf("%s-%s%s%s" LAYOUT_SUFFIX, base, file_name(r->chosen),
+		alone ? "" : "-", alone ? "" : binary);
+	auto_free char *beside = xasprintf("%s.json", name);
+	auto_free char *from = xasprintf("%s/%s" LAYOUT_SUFFIX, node, binary);
+	auto_free char *from_beside = xasprintf("%s/%s" LAYOUT_PROVENANCE, node, binary);
+	auto_free char *path = path_join(x->folder, name);
+	auto_free char *beside_path = path_join(x->folder, beside);
+
+	if (file_copy(from, path, 0644, err) < 0 ||
+		file_copy(from_beside, beside_path, 0644, err) < 0)
+		return -1;
+	strv_add(&x->names, name);
+	strv_add(&x->names, beside);
+	note_artefact(r, x->folder, name, "profile");
+	note_artefact(r, x->folder, beside, "profile");
+	return 0;
+}
+
+static int put_layout(struct releasing *x, struct error *err)
+{
+	const struct track *t = x->r->chosen;
+	auto_free char *node = NULL;
+
+	if (!t || !t->base)
+		return 0;
+	node = store_node_folder(&x->r->store, t->layout_key);
+	for (size_t i = 0; i < t->base->facts.n_binaries; i++)
+		if (put_layout_profile(x, node, t->base->facts.binaries[i].name,
+			    t->base->facts.n_binaries == 1, err) < 0)
+			return -1;
+	return 0;
 }
 
 static int put_form(
@@ -240,7 +279,8 @@ static int fill(struct releasing *x, struct error *err)
 
 	if (tree_remove(x->folder, err) < 0 || dir_create(x->folder, 0755, err) < 0 ||
 		archive(x, NULL, err) < 0 || (t && archive(x, t, err) < 0) ||
-		(profile && put_profile(x, err) < 0) || put_report(x, err) < 0)
+		(profile && put_profile(x, err) < 0) || put_layout(x, err) < 0 ||
+		put_report(x, err) < 0)
 		return -1;
 	return release_checksums(x->folder, &x->names, err);
 }

@@ -87,13 +87,14 @@ static const struct stage {
 	{"optimise", "optimised build", stage_optimised},
 	{"check", "check", node_check},
 	{"variants", "variants", node_variants},
+	{"layout", "layout", node_laid_out},
 	{"bench", "bench", stage_bench},
 	{"release", "release", node_release},
 };
 
 const char *const pipeline_stages[] = {"probe", "plain", "instrument", "train", "merge",
-	"instrument-2", "train-2", "merge-2", "optimise", "check", "variants", "bench", "release",
-	NULL};
+	"instrument-2", "train-2", "merge-2", "optimise", "check", "variants", "layout", "bench",
+	"release", NULL};
 
 static uint64_t cpu_so_far(void)
 {
@@ -257,11 +258,20 @@ static void say_why_at_all(const struct run *r)
 		events_note(r->o->events, "not up to date: %s", why);
 }
 
+static bool has_variants(const struct run *r, bool laid_out)
+{
+	for (size_t i = 0; i < r->plan.n_variants; i++)
+		if ((r->plan.variants[i].layout.mode != PLAN_LAYOUT_OFF) == laid_out)
+			return true;
+	return false;
+}
+
 static int run_stages(struct run *r, struct error *err)
 {
 	say_why_at_all(r);
 	for (size_t i = 0; i < ARRAY_SIZE(stages); i++) {
-		bool left_out = (stages[i].run == node_variants && !r->plan.n_variants) ||
+		bool left_out = (stages[i].run == node_variants && !has_variants(r, false)) ||
+				(stages[i].run == node_laid_out && !has_variants(r, true)) ||
 				(stages[i].second && round_count(r) == 1);
 
 		if (!left_out && run_stage(r, &stages[i], err) < 0)

@@ -189,6 +189,11 @@ static void track_release_end(struct track *t)
 	free(t->final_names);
 	final_release(&t->final);
 	build_out_release(&t->optimised);
+	build_out_release(&t->unlaid);
+	for (size_t i = 0; i < t->n_layouts; i++)
+		layout_facts_release(&t->layouts[i]);
+	free(t->layouts);
+	free(t->layout_key);
 	training_facts_release(&t->replay);
 	verdicts_release(&t->verdicts);
 	free(t->out);
@@ -241,6 +246,8 @@ void run_close(struct run *r)
 	free(r->hook);
 	free(r->gcov);
 	lld_release(&r->relinker);
+	layout_tool_release(&r->layout_tool);
+	free(r->no_layout);
 	free(r->no_relinks);
 	free(r->scratch);
 	json_decref(r->tool_files);

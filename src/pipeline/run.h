@@ -11,6 +11,7 @@
 #include "facts/verdict.h"
 #include "gate/gate.h"
 #include "pipeline/final.h"
+#include "layout/layout.h"
 #include "pipeline/key.h"
 #include "pipeline/pipeline.h"
 #include "store/source.h"
@@ -76,6 +77,14 @@ struct track {
 	const char **final_names;
 	size_t n_final;
 	struct final final;
+	/* Of a variant that is laid out: the optimised build that it is made of, of another track
+	 * or its own, `unlaid`. NULL: it is not. `optimised` is what came of it. */
+	const struct build_out *base;
+	struct build_out unlaid;
+	struct track *base_of;        /* whose build that is; NULL: its own */
+	struct layout_facts *layouts; /* of each binary */
+	size_t n_layouts;
+	char *layout_key; /* of the training for it */
 	/* Of a variant alone: what its gates say; those of the plan's own are the report's. */
 	struct verdicts verdicts;
 	char *out; /* why it can be neither compared nor released; NULL: it can */
@@ -113,16 +122,19 @@ struct run {
 	/* Points into compilers: whose runtime of the other kind of counters the program gets
 	 * beside that of the main compiler. NULL: it has one kind, or it is not known yet. */
 	const struct compiler *beside;
-	char *gcov;                    /* with that, the archive of gcc's runtime */
-	char *rustc_wrapper;           /* of cargo's settings; NULL: none */
-	char *zig;                     /* path, when the front end of cargo calls it; NULL */
-	char *zig_cc;                  /* a program that is `zig cc`, beside the one that is c++ */
-	struct strv bypassed;          /* launchers of which that was said */
-	char *toolchain_id;            /* digest of the compilers' identities */
-	char *lto_linker;              /* see toolchain_lto_linker(); NULL */
-	char *hook;                    /* object of the fork hook */
-	struct lld relinker;           /* makes the relinks; without path: none are made */
-	char *no_relinks;              /* why there is none although it was asked for; NULL */
+	char *gcov;                     /* with that, the archive of gcc's runtime */
+	char *rustc_wrapper;            /* of cargo's settings; NULL: none */
+	char *zig;                      /* path, when the front end of cargo calls it; NULL */
+	char *zig_cc;                   /* a program that is `zig cc`, beside the one that is c++ */
+	struct strv bypassed;           /* launchers of which that was said */
+	char *toolchain_id;             /* digest of the compilers' identities */
+	char *lto_linker;               /* see toolchain_lto_linker(); NULL */
+	char *hook;                     /* object of the fork hook */
+	struct layout_tool layout_tool; /* lays out what is asked for */
+	char *no_layout;                /* why `auto` cannot; NULL */
+	const char *strip;              /* what strips the files that ship now; NULL: any */
+	struct lld relinker;            /* makes the relinks; without path: none are made */
+	char *no_relinks;               /* why there is none although it was asked for; NULL */
 	struct wrap_runtime *runtimes; /* for the compilers whose counters are laid out otherwise */
 	size_t n_runtimes;
 	char *scratch; /* fresh folder that other users can traverse; removed at the end */
@@ -211,6 +223,8 @@ int node_gate_outside(struct run *r, struct error *err);
 int node_check(struct run *r, struct error *err);
 /* Builds, judges and checks each variant. One that fails is out; that stops nothing. */
 int node_variants(struct run *r, struct error *err);
+/* The same for those that are laid out: all others are there by then. */
+int node_laid_out(struct run *r, struct error *err);
 /* The name of a track's optimised build in reports. */
 const char *run_variant_name(const struct track *t);
 /* The path of a file or folder in the scratch folder that belongs to the track that the nodes work
@@ -239,6 +253,9 @@ int node_relink_probe(struct run *r, struct error *err);
 uint32_t node_relink_count(const struct run *r, enum toolchain_mode mode);
 /* Takes those of a build that has just ended into its node; w: how it was wrapped. */
 int node_relink_take(struct build_out *out, const struct wrap_node *w, struct error *err);
+/* Whether the optimised build of this track is to be linked once more with relocations: it, or a
+ * variant that differs in nothing else, is laid out. */
+bool layout_wanted(const struct run *r);
 /* Measures them against each other. */
 int node_luck(struct run *r, struct error *err);
 int node_bench(struct run *r, struct error *err);
