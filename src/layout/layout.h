@@ -151,5 +151,3 @@ int layout_deterministic(
  * program that may strip it: llvm-strip. ERR_ENVIRONMENT with the package when there
  * is none. *ret points into t. */
 int layout_strip_program(const struct layout_tool *t, const char **ret, struct error *err);
-/* Whether a linked file came out of llvm-bolt (section .note.bolt_info), and what it says. */
-bool layout_is_bolted(const char *path);

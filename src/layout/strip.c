@@ -16,15 +16,3 @@ int layout_strip_program(const struct layout_tool *t, const char **ret, struct e
 	*ret = t->strip;
 	return 0;
 }
-
-bool layout_is_bolted(const char *path)
-{
-	struct elf_layout l = {0};
-	bool bolted;
-
-	if (elf_layout_read(path, &l, NULL, NULL) < 0)
-		return false;
-	bolted = l.bolted;
-	elf_layout_release(&l);
-	return bolted;
-}

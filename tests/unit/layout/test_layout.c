@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/proc.h"
+#include "elf/elf_strip.h"
 #include "layout/layout.h"
 
 #define LIMIT_NS (120 * NS_PER_S)
@@ -462,7 +463,7 @@ static void test_optimise(void **state)
 	assert_int_equal(r.stale, 0);
 	assert_true(r.n_changes > 10 && r.bytes_after > r.bytes_before && r.peak_memory > 0);
 	assert_true(strv_has(&r.options, "-reorder-blocks=ext-tsp"));
-	assert_true(layout_is_bolted(out) && !layout_is_bolted(binary));
+	assert_true(elf_by_bolt(out) && !elf_by_bolt(binary));
 	layout_result_release(&r);
 	said = sh("./server.o");
 	expected = sh("./server");
