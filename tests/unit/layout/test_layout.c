@@ -348,7 +348,11 @@ static void test_watched(void **state)
 
 	need_bolt();
 	instrument("server", LAYOUT_DUMP_WATCHED, "watched");
-	free(sh("./server.i die >/dev/null 2>&1 || true; sleep 3"));
+	/* The further process writes last, and ends within a second. */
+	free(sh("./server.i die >/dev/null 2>&1 || true; n=0; "
+		"until grep -qs child_only watched* || [ $n = 100 ]; do n=$((n + 1)); sleep 0.2; "
+		"done; "
+		"sleep 2"));
 	collect("watched", "server", &f);
 	assert_int_equal(f.n, 1);
 	if (f.v[0].state != LAYOUT_VALID)
